@@ -1,0 +1,28 @@
+"""Graph-Embedded Subspace Support Vector Data Description (GESSVDD) as a PyOD detector, with pluggable components."""
+
+from __future__ import annotations
+
+from pyod_gessvdd.components import Kernel, Laplacian, QPBackend, Updater, UpdateState
+from pyod_gessvdd.detector import GESSVDD
+from pyod_gessvdd.dual import QPSolution, SVDDDual
+from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.hookspecs import hookimpl
+from pyod_gessvdd.kernels.npt import PairwiseKernel
+from pyod_gessvdd.plugins import available
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GESSVDD",
+    "Graph",
+    "Kernel",
+    "Laplacian",
+    "PairwiseKernel",
+    "QPBackend",
+    "QPSolution",
+    "SVDDDual",
+    "UpdateState",
+    "Updater",
+    "available",
+    "hookimpl",
+]

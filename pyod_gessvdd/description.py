@@ -1,0 +1,56 @@
+"""The data description: the sphere in the subspace, and the scores dist²/R² of any rows (paper, "Test phase")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyod_gessvdd.dual import QPSolution
+
+Array = np.ndarray
+
+#: Scores this close to 1 are on the sphere; support vectors on it were measured to come within 3e-13.
+ON_THE_SPHERE = 1e-11
+
+
+@dataclass(frozen=True)
+class Description:
+    """The sphere that describes the training data.
+
+    Attributes
+    ----------
+    projection : ndarray of shape (d, F)
+        S_Q^{-1/2} Q.
+    offset : ndarray of shape (d,)
+        The image of the training mean, subtracted from every projected row.
+    center : ndarray of shape (d,)
+        u (paper eq. ``der2``).
+    radius2 : float
+        R² (paper eq. ``rsquare``), at least the rounding error of a squared distance, so that it can divide.
+    """
+
+    projection: Array
+    offset: Array
+    center: Array
+    radius2: float
+
+    @classmethod
+    def from_sphere(cls, projection: Array, feature_mean: Array, sphere: QPSolution) -> Description:
+        """The description that a solved sphere gives; a radius of zero (equal points) is lifted to rounding."""
+        rounding = np.finfo(float).eps * max(1.0, float(sphere.center @ sphere.center))
+        return cls(projection, projection @ feature_mean, sphere.center, max(sphere.radius2, rounding))
+
+    def project(self, Phi: Array) -> Array:
+        """Z = S_Q^{-1/2} Q (φ − mean) of each row (paper eq. ``test``)."""
+        return Phi @ self.projection.T - self.offset
+
+    def scores(self, Z: Array) -> Array:
+        """‖z − u‖² / R²: 1 on the sphere, more outside (paper eq. ``test1``).
+
+        Within rounding of the sphere a row is on it, and its score is exactly 1: "≤ R" must not depend on the last bit.
+        """
+        difference = Z - self.center
+        scores = np.einsum("ij,ij->i", difference, difference) / self.radius2
+        scores[np.abs(scores - 1.0) <= ON_THE_SPHERE] = 1.0
+        return scores

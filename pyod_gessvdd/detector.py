@@ -1,0 +1,468 @@
+"""GESSVDD as a PyOD detector: parameters, fit, scores. ``fit`` is the paper's Algorithm 1, step by step."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pyod_gessvdd.base import PyODContract
+from pyod_gessvdd.components import Component, Laplacian, NoGraph, Updater
+from pyod_gessvdd.description import Description
+from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
+from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.nested import NestedComponents
+from pyod_gessvdd.preprocessing import Scaling, map_blocks
+from pyod_gessvdd.qp import solve_svdd
+from pyod_gessvdd.specs import resolve
+from pyod_gessvdd.subspace import orthonormalise, principal_directions, random_directions
+from pyod_gessvdd.training import TrainingData, TrainingResult, alternate
+from pyod_gessvdd.validation import as_graph, check_features
+from pyod_gessvdd.variants import parse_variant, variant_name
+
+Array = np.ndarray
+
+#: The subspace's dimension when none is asked for.
+DEFAULT_COMPONENTS = 10
+
+
+class GESSVDD(NestedComponents, PyODContract):
+    """Graph-Embedded Subspace Support Vector Data Description.
+
+    Learns a subspace together with the smallest sphere in it that holds most of the training data; a graph over the
+    training data shapes the metric of the subspace. The score of a row is dist²/R²: its squared distance from the
+    centre over the squared radius, so that 1 is the sphere itself.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        "linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "chi2", "additive_chi2", "precomputed", a
+        plugin's, or a function of two arrays. All but "linear" go through the non-linear projection trick.
+    gamma : float, "scale", "auto" or "median", optional
+        The kernel's width; "scale" unless given. With ``kernel="rbf"`` the paper's ``sigma`` can be given instead.
+    sigma : float, optional
+        gamma = 1 / (2 sigma²).
+    laplacian : str, Laplacian or matrix, default="within"
+        The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as
+        "0.7*knn + 0.3*pca", a plugin's, or an N × N matrix. The paper's names 0, I, PCA, Sw, Sb, kNN work too.
+    updater : str or Updater, default="gradient"
+        "gradient" (GR), "spectral" (S), "spectral_regression" (SR), or a plugin's.
+    criterion : {"max", "min"}, default="max"
+        Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to rise or to fall.
+    n_components : int, optional
+        d, the dimension of the subspace; 10, or fewer if the features have less, unless given.
+    C : float, optional
+        The upper bound of α, in [1/N, 1]; above 1 equals 1.
+    nu : float, optional
+        Instead of C: about the share of training rows outside the sphere, C = 1/(nu · N). With neither, nu = 0.1.
+    step_size : float, default=0.1
+        η of the gradient update.
+    n_iter : int, default=5
+        The number of updates; 0 keeps the start.
+    tol : float, default=0.0
+        Stop when the criterion changes by no more than this share of itself; 0 makes all ``n_iter`` updates.
+    init : {"pca", "random"} or array of shape (d, F), default="pca"
+        The start of Q.
+    center : bool, default=True
+        Whether the features are centred by their training mean.
+    standardize : bool, default=True
+        Whether the columns of X are scaled to unit variance first; the paper does not.
+    ridge : float, default=1e-6
+        Added to S_Q = Q S_x Qᵀ before it is inverted, as a share of its mean eigenvalue.
+    qp_backend : str or QPBackend, default="auto"
+        The solver of the SVDD dual.
+    qp_tol : float, default=1e-8
+        The relative duality gap that every solve must reach.
+    residual : bool, default=False
+        Whether what the projection discards counts in the score. Only False, the paper's score, exists yet.
+    threshold : {"contamination", "radius"}, default="contamination"
+        What decides the labels: PyOD's percentile of the training scores, or the sphere (score above 1), which is
+        what training on clean data asks for.
+    contamination : float in (0, 0.5] or a PyThresh object, default=0.1
+        The share of outliers expected in the training data.
+    random_state : int, RandomState or None
+        Seeds clusters, landmarks and a random start.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (d, F)
+        Q, orthonormal rows.
+    projection_ : ndarray of shape (d, F)
+        S_Q^{-1/2} Q.
+    alpha_ : ndarray of shape (N,)
+        The dual variables.
+    support_, boundary_, outside_ : ndarray of int
+        Training rows with α > 0, with 0 < α < C (on the sphere), with α = C (outside).
+    center_ : ndarray of shape (d,)
+        The sphere's centre.
+    radius_ : float
+        The sphere's radius.
+    n_components_, n_iter_ : int
+        The dimension reached and the updates made.
+    history_ : list of dict
+        For the start and after each update: iteration, criterion, radius, n_support, gap, step.
+    stop_reason_ : str
+        Why the alternation ended.
+    n_features_in_, feature_names_in_
+        The number of columns at fit, and their names if X was a DataFrame.
+    decision_scores_, labels_, threshold_
+        PyOD's: the training rows' scores and labels, and the score above which a row is an outlier.
+
+    References
+    ----------
+    F. Sohrab, A. Iosifidis, M. Gabbouj, J. Raitoharju: Graph-Embedded Subspace Support Vector Data Description.
+    Pattern Recognition 133, 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyod_gessvdd import GESSVDD
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> detector = GESSVDD(kernel="linear", random_state=0).fit(X)
+    >>> detector.predict([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]).tolist()
+    [0, 1]
+    """
+
+    _component_parameters: ClassVar[tuple[str, ...]] = ("kernel", "laplacian", "updater", "qp_backend")
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = None,
+        sigma: float | None = None,
+        laplacian: Any = "within",
+        updater: Any = "gradient",
+        criterion: str = "max",
+        n_components: int | None = None,
+        C: float | None = None,
+        nu: float | None = None,
+        step_size: float = 0.1,
+        n_iter: int = 5,
+        tol: float = 0.0,
+        init: Any = "pca",
+        center: bool = True,
+        standardize: bool = True,
+        ridge: float = 1e-6,
+        qp_backend: Any = "auto",
+        qp_tol: float = 1e-8,
+        residual: bool = False,
+        threshold: str = "contamination",
+        contamination: Any = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(contamination=contamination)
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.laplacian = laplacian
+        self.updater = updater
+        self.criterion = criterion
+        self.n_components = n_components
+        self.C = C
+        self.nu = nu
+        self.step_size = step_size
+        self.n_iter = n_iter
+        self.tol = tol
+        self.init = init
+        self.center = center
+        self.standardize = standardize
+        self.ridge = ridge
+        self.qp_backend = qp_backend
+        self.qp_tol = qp_tol
+        self.residual = residual
+        self.threshold = threshold
+        self.random_state = random_state
+
+    @classmethod
+    def from_variant(cls, name: str, **params: Any) -> GESSVDD:
+        """The paper's variant of that name, as the paper defines it: linear, unscaled, its own score and decision.
+
+        Parameters
+        ----------
+        name : str
+            GRAPH-UPDATER-DIRECTION, for example "kNN-GR-min"; the prefix "GESSVDD-" may be there.
+        **params
+            Any other parameter, for example ``C=0.1``, ``kernel="rbf"`` or ``standardize=True``.
+
+        Examples
+        --------
+        >>> from pyod_gessvdd import GESSVDD
+        >>> GESSVDD.from_variant("Sb-SR-max", kernel="rbf", sigma=10.0).variant
+        'Sb-SR-max'
+        """
+        as_published = {"kernel": "linear", "standardize": False, "residual": False, "threshold": "radius"}
+        return cls(**{**as_published, **parse_variant(name), **params})
+
+    @property
+    def variant(self) -> str | None:
+        """The paper's name of the variant that this detector is, or None if the paper has none."""
+        return variant_name(
+            resolve("laplacian", self.laplacian).name, resolve("updater", self.updater).name, self.criterion
+        )
+
+    # Fit ----------------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GESSVDD:
+        """Learn the subspace and the sphere (paper, Algorithm 1).
+
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            The training rows; with a precomputed kernel, the N × N kernel matrix.
+        y : ignored
+            There for scikit-learn's tools.
+        sample_weight : array of shape (N,), optional
+            Row i's bound on α becomes C · sample_weight[i], as in scikit-learn's OneClassSVM; mean, scaling and graph do
+            not change.
+
+        Returns
+        -------
+        GESSVDD
+            The detector itself. If anything fails it stays as it was before.
+        """
+        before = dict(vars(self))
+        try:
+            return self._fit(X, sample_weight)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, sample_weight: Any) -> GESSVDD:
+        self._check_parameters()
+        X = self._validated(X, reset=True)
+        weights = check_weights(sample_weight, len(X))
+        upper_bounds(len(X), self.C, self.nu, weights)
+        random_state = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        kernel = self._component("kernel", random_state)
+        laplacian: Laplacian = self._component("laplacian", random_state)
+        updater: Updater = self._component("updater", random_state)
+        backend = self._component("qp_backend", random_state)
+        if updater.needs_graph and isinstance(laplacian, NoGraph):
+            raise ValueError(f"updater {updater.name!r} needs a graph, and laplacian {laplacian.name!r} has none")
+
+        def svdd(Z: Array, last_alpha: Array | None) -> QPSolution:
+            return solve_svdd(
+                Z,
+                self.C,
+                nu=self.nu,
+                sample_weight=weights,
+                backend=backend,
+                tol=self.qp_tol,
+                warm_start=last_alpha,
+            )
+
+        self.scaling_ = Scaling.learn(X, center=self.center, standardize=self.standardize and kernel.input_is_rows)
+        Phi = self._training_features(kernel, self.scaling_.apply(X))
+        graph = self._graph(laplacian, Phi, random_state)
+        S_x = None if graph is None else _check_scatter(graph.scatter(Phi), laplacian)
+        Q = self._start(Phi, random_state)
+        result = alternate(
+            TrainingData(Phi, graph, S_x),
+            Q,
+            n_components=Q.shape[0],
+            updater=updater,
+            solve=svdd,
+            criterion=self.criterion,
+            ridge=self.ridge,
+            n_iter=self.n_iter,
+            tol=self.tol,
+        )
+        self._publish(result)
+        self.kernel_ = kernel
+        self._remember_plugins(laplacian, updater, backend)
+        self._set_n_classes(None)
+        self.decision_scores_ = self._scores(X)
+        self._process_decision_scores()
+        return self
+
+    def _training_features(self, kernel: Any, X: Array) -> Array:
+        """Φ, centred by its training mean."""
+        Phi = kernel.fit_features(X) if hasattr(kernel, "fit_features") else kernel.fit(X).features(X)
+        Phi = check_features(Phi, len(X), kernel)
+        self.feature_mean_ = np.zeros(Phi.shape[1])
+        if self.center:
+            mean = Phi.mean(axis=0)
+            # After scaling or the NPT map the mean is rounding already, and a copy of Φ can be saved.
+            if np.abs(mean).max() > 1e-12 * np.sqrt(np.einsum("ij,ij->", Phi, Phi) / Phi.size):
+                self.feature_mean_ = mean
+                Phi = Phi - mean
+        return Phi
+
+    def _graph(self, laplacian: Laplacian, Phi: Array, random_state: int) -> Graph | None:
+        if isinstance(laplacian, NoGraph):
+            return None
+        return as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian)
+
+    def _start(self, Phi: Array, random_state: int) -> Array:
+        """The first Q: d principal directions, random ones, or the user's."""
+        F = Phi.shape[1]
+        if isinstance(self.init, str):
+            directions = principal_directions(Phi)
+            if len(directions) == 0:
+                raise ValueError(f"all {len(Phi)} rows of X are equal: there is nothing to describe")
+            d = self._dimension(F, len(directions))
+            return directions[:d] if self.init == "pca" else random_directions(d, F, random_state)
+        Q = np.asarray(self.init, dtype=float)
+        if Q.ndim != 2 or Q.shape[1] != F or not 1 <= Q.shape[0] <= F:
+            raise ValueError(f"init must be 'pca', 'random' or an array of shape (d, {F}), got shape {Q.shape}")
+        if self.n_components is not None and self.n_components != Q.shape[0]:
+            raise ValueError(f"init has {Q.shape[0]} rows but n_components={self.n_components}; they must agree")
+        orthonormal = orthonormalise(Q)
+        if len(orthonormal) < len(Q):
+            raise ValueError(f"the {len(Q)} rows of init span only {len(orthonormal)} dimensions")
+        return orthonormal
+
+    def _dimension(self, F: int, rank: int) -> int:
+        if self.n_components is None:
+            return min(DEFAULT_COMPONENTS, rank)
+        if self.n_components > F:
+            raise ValueError(f"n_components must be at most the number of features, {F}, got {self.n_components}")
+        if self.n_components > rank:
+            warnings.warn(
+                f"n_components={self.n_components}, but the features vary in only {rank} of {F} directions "
+                f"(constant or dependent columns); using {rank}",
+                UserWarning,
+                stacklevel=4,
+            )
+        return min(self.n_components, rank)
+
+    def _publish(self, result: TrainingResult) -> None:
+        """Put what was learnt under its public names."""
+        sphere = result.sphere
+        self.description_ = Description.from_sphere(result.projection, self.feature_mean_, sphere)
+        self.components_ = result.Q
+        self.projection_ = result.projection
+        self.alpha_ = sphere.alpha
+        self.support_ = sphere.support
+        self.boundary_ = sphere.boundary
+        self.outside_ = sphere.outside
+        self.center_ = sphere.center
+        self.radius_ = float(np.sqrt(sphere.radius2))
+        self.n_components_ = result.Q.shape[0]
+        self.n_iter_ = result.n_iter
+        self.history_ = result.history
+        self.stop_reason_ = result.stop_reason
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    # Scores -------------------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Array:
+        """dist²/R² of each row: 1 on the sphere, larger is more abnormal (paper eq. ``test1``)."""
+        check_is_fitted(self, "decision_scores_")
+        return self._scores(self._validated(X, reset=False))
+
+    def transform(self, X: Any) -> Array:
+        """The subspace coordinates Z of each row, of shape (n, d) (paper eq. ``test``)."""
+        check_is_fitted(self, "decision_scores_")
+        return self._project(self._validated(X, reset=False))
+
+    def _scores(self, X: Array) -> Array:
+        return self.description_.scores(self._project(X))
+
+    def _project(self, X: Array) -> Array:
+        def project(block: Array) -> Array:
+            Phi = self.kernel_.features(self.scaling_.apply(block))
+            return self.description_.project(check_features(Phi, len(block), self.kernel_))
+
+        landmarks = getattr(self.kernel_, "landmarks_", ())
+        return map_blocks(project, X, row_cost=max(X.shape[1], len(landmarks)))
+
+    # Checks -------------------------------------------------------------------------------------------------------
+
+    def _validated(self, X: Any, *, reset: bool) -> Array:
+        """X as a float64 array; one sentence about the first value that is not finite."""
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+        if not np.isfinite(X.sum()) and not np.isfinite(X).all():
+            row, column = np.argwhere(~np.isfinite(X))[0]
+            raise ValueError(
+                f"X must be finite, but X[{row}, {column}] is {_spell(X[row, column])} "
+                f"({np.count_nonzero(~np.isfinite(X))} such values); impute or drop them first"
+            )
+        return X
+
+    def _check_parameters(self) -> None:
+        self._check_contamination()
+        _check(self.criterion in ("min", "max"), "criterion must be 'min' or 'max'", self.criterion)
+        _check(
+            self.threshold in ("contamination", "radius"),
+            "threshold must be 'contamination' or 'radius'",
+            self.threshold,
+        )
+        _check(
+            not isinstance(self.init, str) or self.init in ("pca", "random"),
+            "init must be 'pca', 'random' or an array of shape (d, F)",
+            self.init,
+        )
+        _check(
+            self.n_components is None or (_is_integer(self.n_components) and self.n_components >= 1),
+            "n_components must be a positive integer or None",
+            self.n_components,
+        )
+        _check(
+            _is_integer(self.n_iter) and self.n_iter >= 0,
+            "n_iter must be an integer of at least 0",
+            self.n_iter,
+        )
+        for name in ("tol", "ridge"):
+            value = getattr(self, name)
+            _check(_is_real(value) and 0 <= value < np.inf, f"{name} must be a number of at least 0", value)
+        for name in ("step_size", "qp_tol"):
+            value = getattr(self, name)
+            _check(_is_real(value) and 0 < value < np.inf, f"{name} must be a positive number", value)
+        for name in ("C", "nu"):
+            value = getattr(self, name)
+            _check(value is None or _is_real(value), f"{name} must be a number or None", value)
+        if self.residual:
+            raise NotImplementedError("residual=True is not implemented yet; use residual=False, the paper's score")
+
+    def _component(self, kind: str, random_state: int) -> Any:
+        """A fresh component whose parameters left at None take the detector's values of the same name."""
+        component: Component = clone(resolve(kind, getattr(self, kind)))
+        inherited = {**self.get_params(deep=False), "random_state": random_state}
+        own = component.get_params(deep=False)
+        return component.set_params(
+            **{name: inherited[name] for name, value in own.items() if value is None and name in inherited}
+        )
+
+
+def _check_scatter(S_x: Array, laplacian: Laplacian) -> Array:
+    if not np.trace(S_x) > 0:
+        raise ValueError(
+            f"laplacian {laplacian.name!r} leaves no scatter in the features (its trace is {np.trace(S_x):.3g}); "
+            "choose another graph"
+        )
+    return S_x
+
+
+def _check(holds: bool, expected: str, value: Any) -> None:
+    if not holds:
+        raise ValueError(f"{expected}, got {value!r}")
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _spell(value: float) -> str:
+    return "NaN" if np.isnan(value) else "infinite"

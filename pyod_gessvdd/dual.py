@@ -1,0 +1,250 @@
+"""The SVDD dual as data, and the certificate that the host computes for every backend's answer.
+
+With Z of shape (N, d) the dual (paper eq. ``LL``) is
+
+    maximise  D(α) = Σ α_i ‖z_i‖² − ‖Zᵀα‖²   subject to  Σ α_i = 1,  0 ≤ α_i ≤ u_i        (u_i = C, or C·w_i)
+
+and its primal value at a centre c is the CVaR  P(c) = max over feasible α of Σ α_i ‖z_i − c‖²: one partial sort.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+#: α within this share of its bound counts as being at the bound (0 or u_i).
+BOUND_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class SVDDDual:
+    """The SVDD dual of the points Z under the bounds ``upper``.
+
+    Attributes
+    ----------
+    Z : ndarray of shape (N, d)
+        The points. The host hands backends points with mean zero and a mean squared norm of one.
+    upper : ndarray of shape (N,)
+        The upper bounds u_i of α; their sum is at least one.
+    tol : float
+        The relative duality gap that the host asks for.
+    """
+
+    Z: Array
+    upper: Array
+    tol: float = 1e-8
+
+    @property
+    def n_samples(self) -> int:
+        """N, the number of points."""
+        return int(self.Z.shape[0])
+
+    @cached_property
+    def squared_norms(self) -> Array:
+        """‖z_i‖², of shape (N,)."""
+        return np.einsum("ij,ij->i", self.Z, self.Z)
+
+    @cached_property
+    def uniform_upper(self) -> float | None:
+        """C if all bounds are equal, else None."""
+        return float(self.upper[0]) if np.ptp(self.upper) == 0 else None
+
+    def objective(self, alpha: Array) -> float:
+        """D(α) (paper eq. ``LL``)."""
+        center = alpha @ self.Z
+        return float(alpha @ self.squared_norms - center @ center)
+
+    def squared_distances(self, center: Array) -> Array:
+        """‖z_i − c‖², of shape (N,), never negative."""
+        distances = self.Z @ (-2.0 * center)
+        distances += self.squared_norms
+        distances += center @ center
+        return np.maximum(distances, 0.0, out=distances)
+
+    def best_vertex(self, values: Array, budget: float = 1.0) -> tuple[Array, Array]:
+        """The α ≤ u with Σα = ``budget`` that maximises Σ α_i values_i, as ``(indices, α there)``.
+
+        A fractional knapsack: the farthest points take their bounds, the last one what is left. Its α is the only
+        one that may be below its bound.
+        """
+        if self.uniform_upper is None:
+            order = np.argsort(-values, kind="stable")
+            filled = np.cumsum(self.upper[order])
+            # The bounds may sum to the budget only up to rounding: then every point is taken in full.
+            last = min(int(np.searchsorted(filled, budget * (1 - 1e-12))), len(order) - 1)
+            indices = order[: last + 1]
+            left_over = budget - (filled[last - 1] if last else 0.0)
+        else:
+            C = self.uniform_upper
+            count = min(max(int(np.ceil(budget / C * (1 - 1e-12))), 1), self.n_samples)
+            first = self.n_samples - count
+            indices = np.argpartition(values, first)[first:] if first else np.arange(self.n_samples)
+            smallest = int(np.argmin(values[indices]))
+            indices[[smallest, -1]] = indices[[-1, smallest]]
+            left_over = budget - C * (count - 1)
+        alpha = self.upper[indices]
+        alpha[-1] = min(alpha[-1], max(left_over, 0.0))
+        return indices, alpha
+
+    def gap(self, alpha: Array) -> float:
+        """The relative duality gap (P(c) − D(α)) / P(c) at c = Zᵀα: zero at the optimum, certified for any solver."""
+        return self.certify(alpha).gap
+
+    def certify(self, alpha: Array) -> Certificate:
+        """The duality gap and the interval of R² that belong to a feasible α, in one pass over the points.
+
+        R² minimises R² + Σ u_i max(0, ‖z_i − c‖² − R²): it is the distance at which the bounds of the farthest
+        points have summed to one. Where they sum to one exactly between two points, every value between the two
+        distances is optimal.
+        """
+        center = alpha @ self.Z
+        distances = self.squared_distances(center)
+        indices, best = self.best_vertex(distances)
+        chosen = distances[indices]
+        primal, objective = float(best @ chosen), float(alpha @ distances)
+        gap = max(0.0, (primal - objective) / primal) if primal > 0 else 0.0
+        high = low = float(chosen[-1])
+        if best[-1] >= (1.0 - BOUND_TOLERANCE) * self.upper[indices[-1]]:
+            distances[indices] = 0.0
+            low = float(distances.max())
+        return Certificate(center, objective, gap, (low, high))
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The host's own verdict on an α: centre, dual value D(α), relative duality gap and the interval of R²."""
+
+    center: Array
+    objective: float
+    gap: float
+    radius2_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class QPSolution:
+    """What a backend returns, and, completed by the host, what :func:`pyod_gessvdd.qp.solve_svdd` returns.
+
+    A backend needs to give ``alpha`` only (``n_iter``, ``status`` and ``extras`` are welcome); the host projects it
+    onto the constraints and computes the rest itself.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (N,)
+        The dual variables.
+    center : ndarray of shape (d,)
+        u = Zᵀα (paper eq. ``der2``).
+    radius2 : float
+        R² (paper eq. ``rsquare``); the middle of its interval when no 0 < α_i < u_i determines it.
+    radius2_interval : tuple of float
+        The two ends of that interval; they agree where R² is determined.
+    objective : float
+        The dual value D(α), which is also the criterion of the subspace (paper eq. ``Ltrace``).
+    gap : float
+        Relative duality gap, computed by the host.
+    upper : ndarray of shape (N,)
+        The bounds that held.
+    n_iter, status, backend, extras
+        What the backend tells of its run.
+    """
+
+    alpha: Array
+    center: Array = field(default_factory=lambda: np.zeros(0))
+    radius2: float = float("nan")
+    radius2_interval: tuple[float, float] = (float("nan"), float("nan"))
+    objective: float = float("nan")
+    gap: float = float("nan")
+    upper: Array = field(default_factory=lambda: np.zeros(0))
+    n_iter: int = 0
+    status: str = "solved"
+    backend: str = ""
+    extras: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def support(self) -> Array:
+        """Indices with α_i > 0: the points on and outside the sphere."""
+        return np.flatnonzero(self.alpha > BOUND_TOLERANCE * self.upper)
+
+    @property
+    def boundary(self) -> Array:
+        """Indices with 0 < α_i < u_i: the points on the sphere."""
+        inside_bounds = (self.alpha > BOUND_TOLERANCE * self.upper) & (
+            self.alpha < (1.0 - BOUND_TOLERANCE) * self.upper
+        )
+        return np.flatnonzero(inside_bounds)
+
+    @property
+    def outside(self) -> Array:
+        """Indices with α_i = u_i > 0: the points outside the sphere."""
+        return np.flatnonzero((self.alpha >= (1.0 - BOUND_TOLERANCE) * self.upper) & (self.upper > 0))
+
+
+def project_to_feasible(alpha: Array, upper: Array) -> Array:
+    """Clip α to its bounds, snap what is at a bound within rounding, and restore Σα = 1 exactly."""
+    alpha = np.clip(alpha, 0.0, upper)
+    alpha[alpha < 1e-12 * upper] = 0.0
+    alpha = np.where(alpha > (1.0 - 1e-12) * upper, upper, alpha)
+    for _ in range(50):
+        missing = 1.0 - alpha.sum()
+        if abs(missing) <= 1e-15:
+            break
+        # Whatever is strictly between its bounds takes the difference; a first sweep may have none of those.
+        free = (alpha > 0) & (alpha < upper)
+        room = np.where(free, upper - alpha if missing > 0 else alpha, 0.0)
+        if room.sum() < abs(missing):
+            room = upper - alpha if missing > 0 else alpha
+        total = room.sum()
+        if total <= 0:
+            break
+        alpha = np.clip(alpha + room * (missing / max(total, abs(missing))), 0.0, upper)
+    return alpha
+
+
+#: The share of training points outside the sphere when neither C nor nu is given.
+DEFAULT_NU = 0.1
+
+
+def upper_bounds(n_samples: int, C: float | None, nu: float | None, sample_weight: Any = None) -> Array:
+    """The bounds u_i of α from C or nu and the sample weights; all errors about them are raised here.
+
+    ``C`` in [1/N, 1] is the paper's; ``nu`` in (0, 1] means C = 1/(nu · N); with weights N is their sum.
+    """
+    weights = check_weights(sample_weight, n_samples)
+    total = float(weights.sum())
+    if C is not None and nu is not None:
+        raise ValueError(f"give C or nu, not both, got C={C!r} and nu={nu!r}")
+    if C is None:
+        nu = DEFAULT_NU if nu is None else nu
+        if not 0.0 < nu <= 1.0:
+            raise ValueError(f"nu must be in (0, 1], got {nu!r}")
+        C = 1.0 / (nu * total)
+    elif not C * total >= 1.0 - 1e-9:
+        raise ValueError(
+            f"C must be at least 1/N = {1.0 / total:.6g} for {n_samples} samples (Σα = 1 is impossible below), "
+            f"got {C!r}"
+        )
+    upper = np.minimum(C * weights, 1.0)
+    # C = 1/N may miss Σu = 1 by rounding.
+    return upper / upper.sum() if upper.sum() < 1.0 else upper
+
+
+def check_weights(sample_weight: Any, n_samples: int) -> Array:
+    """Sample weights as an array of shape (N,): ones if None; finite, not negative, not all zero."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weights = np.asarray(sample_weight, dtype=float)
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must hold one number per sample, shape ({n_samples},), got shape {weights.shape}"
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight must be finite, got NaN or infinite values")
+    if weights.min() < 0:
+        raise ValueError(f"sample_weight must not be negative, got {weights.min():.6g}")
+    if weights.sum() == 0:
+        raise ValueError("sample_weight must not be all zero")
+    return weights

@@ -1,0 +1,230 @@
+"""The Laplacian L_x as a value: what a Laplacian component returns and what the rest of the flow multiplies with.
+
+Every graph of the paper is ``L = B + V diag(w) Vᵀ`` with a base ``B`` that is a multiple of the identity, a sparse
+matrix or (only if a component insists) a dense one, and a thin factor ``V``. Nothing here forms an N × N array
+unless the component handed one over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, cg, lsmr
+
+Array = np.ndarray
+
+#: Elements per block in passes over the data: 8 MiB of float64, so that temporaries stay small beside the input.
+BLOCK_ELEMENTS = 1 << 20
+
+#: Row sums and eigenvalues below this share of the largest count as zero.
+RELATIVE_ZERO = 1e-10
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Consecutive row slices whose blocks hold about ``BLOCK_ELEMENTS`` numbers each."""
+    step = max(1, BLOCK_ELEMENTS // max(1, n_columns))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+class Graph:
+    """A positive semi-definite N × N matrix ``L = B + V diag(w) Vᵀ``, kept in its parts.
+
+    Build one with :meth:`identity`, :meth:`low_rank`, :meth:`from_matrix` or :meth:`from_adjacency`; combine graphs
+    with ``+`` and scale them with a number (``0.7 * knn + 0.3 * pca``).
+
+    Parameters
+    ----------
+    n_nodes : int
+        N, the number of samples.
+    base : float, sparse matrix or ndarray of shape (N, N)
+        A number stands for that multiple of the identity.
+    factor : ndarray or sparse matrix of shape (N, K), optional
+        The thin factor V.
+    weights : ndarray of shape (K,), optional
+        The weights w of the factor's columns; they may be negative as long as L stays positive semi-definite.
+    """
+
+    def __init__(self, n_nodes: int, base: Any = 0.0, factor: Any = None, weights: Array | None = None) -> None:
+        self.n_nodes = n_nodes
+        self.base = base
+        self.factor = np.zeros((n_nodes, 0)) if factor is None else factor
+        self.weights = np.zeros(0) if weights is None else np.asarray(weights, dtype=float)
+
+    @classmethod
+    def identity(cls, n_nodes: int, scale: float = 1.0) -> Graph:
+        """L = scale · I, the graph of GESSVDD-I."""
+        return cls(n_nodes, float(scale))
+
+    @classmethod
+    def low_rank(cls, factor: Any, weights: Array, diagonal: float = 0.0) -> Graph:
+        """L = diagonal · I + V diag(w) Vᵀ."""
+        return cls(factor.shape[0], float(diagonal), factor, weights)
+
+    @classmethod
+    def from_matrix(cls, L: Any) -> Graph:
+        """Wrap a ready Laplacian, sparse or dense."""
+        base = sp.csr_array(L, dtype=float) if sp.issparse(L) else np.asarray(L, dtype=float)
+        if base.ndim != 2 or base.shape[0] != base.shape[1]:
+            raise ValueError(f"a Laplacian must be a square matrix, got shape {base.shape}")
+        return cls(base.shape[0], base)
+
+    @classmethod
+    def from_adjacency(cls, A: Any) -> Graph:
+        """L = D − A (paper eq. ``graph``) from symmetric edge weights, sparse or dense; the diagonal is ignored."""
+        if sp.issparse(A):
+            A = sp.csr_array(A, dtype=float)
+            A = A - sp.diags_array(A.diagonal())
+            return cls.from_matrix(sp.diags_array(A.sum(axis=1)) - A)
+        A = np.array(A, dtype=float)
+        np.fill_diagonal(A, 0.0)
+        return cls.from_matrix(np.diag(A.sum(axis=1)) - A)
+
+    # Algebra ------------------------------------------------------------------------------------------------------
+
+    def __mul__(self, scale: float) -> Graph:
+        return Graph(self.n_nodes, self.base * scale, self.factor, self.weights * scale)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Graph) -> Graph:
+        if self.n_nodes != other.n_nodes:
+            raise ValueError(f"cannot add graphs of {self.n_nodes} and {other.n_nodes} nodes")
+        return Graph(
+            self.n_nodes,
+            _add_bases(self.base, other.base, self.n_nodes),
+            _beside(self.factor, other.factor),
+            np.concatenate([self.weights, other.weights]),
+        )
+
+    def dot(self, B: Array) -> Array:
+        """L @ B for B of shape (N,) or (N, m)."""
+        weighted = self.weights if B.ndim == 1 else self.weights[:, None]
+        base = self.base * B if np.isscalar(self.base) else self.base @ B
+        return base + self.factor @ (weighted * (self.factor.T @ B))
+
+    def toarray(self) -> Array:
+        """L as a dense N × N array: for tests and small examples only."""
+        return self.dot(np.eye(self.n_nodes))
+
+    @cached_property
+    def kills_constants(self) -> bool:
+        """Whether every row of L sums to zero, so that L does not see a shift of the data."""
+        ones = np.ones(self.n_nodes)
+        size = np.abs(self.diagonal).max(initial=0.0)
+        return bool(np.abs(self.dot(ones)).max(initial=0.0) <= RELATIVE_ZERO * size)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """The diagonal of L."""
+        base = np.full(self.n_nodes, self.base) if np.isscalar(self.base) else self.base.diagonal()
+        squared = self.factor.multiply(self.factor) if sp.issparse(self.factor) else self.factor**2
+        return base + squared @ self.weights
+
+    # What the flow needs -----------------------------------------------------------------------------------------
+
+    def scatter(self, Phi: Array) -> Array:
+        """S_x = Φᵀ L Φ (paper eq. ``Einv``), of shape (F, F), in blocks of rows.
+
+        Where L does not see a shift the data are centred first: data far from the origin keep their digits.
+        """
+        shift = Phi.mean(axis=0) if self.kills_constants else np.zeros(Phi.shape[1])
+        S = np.zeros((Phi.shape[1], Phi.shape[1]))
+        projected = np.zeros((self.factor.shape[1], Phi.shape[1]))
+        for rows in row_blocks(*Phi.shape):
+            block = Phi[rows] - shift
+            # For a non-scalar base L Φ = L (Φ − 1 shiftᵀ), because a shift is only made where L kills constants.
+            S += block.T @ (self.base * block if np.isscalar(self.base) else self.base[rows] @ Phi)
+            projected += self.factor[rows].T @ block
+        S += (projected.T * self.weights) @ projected
+        return (S + S.T) / 2
+
+    def pinv_dot(self, B: Array) -> Array:
+        """L⁺ @ B for B of shape (N,) or (N, m): what spectral regression needs instead of an N × N inverse."""
+        if B.ndim == 2 and not self.has_closed_form and not isinstance(self.base, np.ndarray):
+            return np.column_stack([self._sparse_pinv_dot(column) for column in B.T])
+        if self.has_closed_form:
+            U, inverse, rest = self.closed_form_pinv
+            coordinates = U.T @ B
+            scaled = inverse * coordinates if B.ndim == 1 else inverse[:, None] * coordinates
+            return rest * (B - U @ coordinates) + U @ scaled
+        if isinstance(self.base, np.ndarray):
+            return self._dense_pinv @ B
+        return self._sparse_pinv_dot(B)
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether L is a multiple of the identity plus a thin factor (all graphs of the paper but kNN)."""
+        return bool(np.isscalar(self.base))
+
+    @cached_property
+    def closed_form_pinv(self) -> tuple[Array, Array, float]:
+        """``(U, inverse, rest)`` with L⁺ = rest · (I − U Uᵀ) + U diag(inverse) Uᵀ and orthonormal U."""
+        V = self.factor.toarray() if sp.issparse(self.factor) else self.factor
+        U, R = scipy.linalg.qr(V, mode="economic")
+        inner, rotation = scipy.linalg.eigh((R * self.weights) @ R.T)
+        eigenvalues = self.base + inner
+        rest = _reciprocal(np.array([float(self.base)]), max(self.base, eigenvalues.max(initial=0.0)))
+        return (
+            U @ rotation,
+            _reciprocal(eigenvalues, max(self.base, eigenvalues.max(initial=0.0))),
+            float(rest[0]),
+        )
+
+    @cached_property
+    def _dense_pinv(self) -> Array:
+        return scipy.linalg.pinvh(self.toarray())
+
+    def _sparse_pinv_dot(self, b: Array) -> Array:
+        operator = LinearOperator((self.n_nodes, self.n_nodes), matvec=self.dot, rmatvec=self.dot, dtype=float)
+        project = self._range_projector
+        if project is None:
+            # The null space is unknown: LSMR finds the shortest least-squares solution, which is L⁺ b, without it.
+            return lsmr(operator, b, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=10 * self.n_nodes)[0]
+        jacobi = LinearOperator(operator.shape, matvec=lambda v: v / self._safe_diagonal, dtype=float)
+        x, info = cg(operator, project(b), rtol=1e-12, maxiter=10 * self.n_nodes, M=jacobi)
+        if info:
+            raise np.linalg.LinAlgError(f"conjugate gradients did not converge in {info} steps")
+        return project(x)
+
+    @cached_property
+    def _safe_diagonal(self) -> Array:
+        return np.where(self.diagonal > 0, self.diagonal, 1.0)
+
+    @cached_property
+    def _range_projector(self) -> Any:
+        """The projection onto the range of L where its null space is known: the indicators of L's components."""
+        if not self.kills_constants:
+            return None
+        n_parts, part = connected_components(self.base, directed=False)
+        if self.weights.size and n_parts > 1:
+            return None
+        counts = np.bincount(part)
+        return lambda b: b - (np.bincount(part, weights=b) / counts)[part]
+
+
+def _add_bases(left: Any, right: Any, n_nodes: int) -> Any:
+    parts = [left, right]
+    if all(np.isscalar(part) for part in parts):
+        return left + right
+    dense = any(isinstance(part, np.ndarray) for part in parts)
+    eye = np.eye(n_nodes) if dense else sp.eye_array(n_nodes, format="csr")
+    first, second = (part * eye if np.isscalar(part) else part for part in parts)
+    # A sparse plus a dense matrix is numpy's outdated matrix type, hence asarray.
+    return np.asarray(first + second) if dense else sp.csr_array(first + second)
+
+
+def _beside(left: Any, right: Any) -> Any:
+    if sp.issparse(left) or sp.issparse(right):
+        return sp.hstack([sp.csr_array(left), sp.csr_array(right)], format="csr")
+    return np.hstack([left, right])
+
+
+def _reciprocal(values: Array, largest: float) -> Array:
+    keep = values > RELATIVE_ZERO * largest
+    return np.divide(1.0, values, out=np.zeros_like(values), where=keep)

@@ -1,0 +1,36 @@
+"""The four hooks of the pluggy entry-point group ``pyod_gessvdd``.
+
+A plugin is a module (or object) with any of these functions, decorated with :data:`hookimpl`; each calls ``register``
+once per component class it brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pluggy
+
+PROJECT = "pyod_gessvdd"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def register_laplacians(register: Callable[[type], None]) -> None:
+    """Call ``register(cls)`` for each :class:`~pyod_gessvdd.Laplacian` subclass."""
+
+
+@hookspec
+def register_updaters(register: Callable[[type], None]) -> None:
+    """Call ``register(cls)`` for each :class:`~pyod_gessvdd.Updater` subclass."""
+
+
+@hookspec
+def register_qp_backends(register: Callable[[type], None]) -> None:
+    """Call ``register(cls)`` for each :class:`~pyod_gessvdd.QPBackend` subclass."""
+
+
+@hookspec
+def register_kernels(register: Callable[[type], None]) -> None:
+    """Call ``register(cls)`` for each :class:`~pyod_gessvdd.Kernel` subclass."""

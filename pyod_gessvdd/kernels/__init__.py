@@ -1,0 +1,1 @@
+"""Data to features: the linear map and the NPT map over pairwise kernels."""

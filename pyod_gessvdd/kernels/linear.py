@@ -1,0 +1,17 @@
+"""The linear kernel: the features are the data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyod_gessvdd.components import Kernel
+
+
+class Linear(Kernel):
+    """Φ = X."""
+
+    name = "linear"
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """The rows themselves."""
+        return X

@@ -1,0 +1,171 @@
+"""The non-linear projection trick: features whose inner products are the centred kernel (paper eqs. ``eigen``-``npttest``).
+
+Exact, with every training row as a landmark, it is centred kernel PCA. With fewer landmarks it is the same map built
+on the Nyström approximation of the kernel; the two agree when all rows are landmarks. Either way a row costs one
+kernel vector against the landmarks and one matrix product:  φ(x) = k(x, landmarks) · map − offset.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.linalg
+from sklearn.utils import check_random_state
+
+from pyod_gessvdd.components import Kernel
+from pyod_gessvdd.graph import row_blocks
+
+Array = np.ndarray
+
+#: The largest N whose exact map is computed: an N × N kernel of 800 MB and its eigendecomposition.
+MAX_EXACT = 10_000
+#: ``approximation="auto"`` takes the exact map up to this N (some seconds), landmarks above.
+AUTO_EXACT = 2000
+#: Eigenvalues of the landmarks' kernel below this share of the largest are rounding.
+RANK_TOLERANCE = 1e-12
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PairwiseKernel(Kernel):
+    """A kernel given by its function k(x, y): implement :meth:`gram`, and the NPT map comes with it.
+
+    Parameters
+    ----------
+    energy : float, default=0.99
+        The share of the sum of the kernel's eigenvalues to keep.
+    approximation : {"auto", "exact", "nystroem"}, default="auto"
+        The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" takes it up to 2,000 rows
+        and the Nyström map above.
+    n_landmarks : int, default=500
+        The number of rows that the Nyström map rests on, drawn at random.
+    center : bool, optional
+        Whether the kernel is centred by the training mean; the detector's ``center`` if None.
+    random_state : int, RandomState or None
+        Draws the landmarks; the detector's if None.
+    """
+
+    #: Whether only the exact map exists, as for a precomputed kernel, which has no rows to draw landmarks from.
+    exact_only: ClassVar[bool] = False
+
+    energy: float = 0.99
+    approximation: str = "auto"
+    n_landmarks: int = 500
+    center: bool | None = None
+    random_state: Any = None
+
+    @abstractmethod
+    def gram(self, X: Array, Y: Array) -> Array:
+        """k(x, y) for all pairs of rows, of shape (len(X), len(Y))."""
+
+    def gram_diagonal(self, X: Array) -> Array:
+        """k(x, x) for each row."""
+        return np.array([self.gram(row[None], row[None])[0, 0] for row in X])
+
+    def prepare(self, X: Array) -> None:
+        """Learn what :meth:`gram` needs from the training rows, for instance a width; called before it."""
+
+    def fit(self, X: Array) -> PairwiseKernel:
+        """Learn the map from the training rows."""
+        self.fit_features(X)
+        return self
+
+    def fit_features(self, X: Array) -> Array:
+        """Learn the map and return the training features, of shape (N, F)."""
+        if not 0.0 < self.energy <= 1.0:
+            raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
+        self.prepare(X)
+        if self._is_exact(len(X)):
+            return self._fit_exact(X)
+        return self._fit_nystroem(X)
+
+    def features(self, X: Array) -> Array:
+        """φ(x) of each row (paper eq. ``npttest``)."""
+        return self.gram(X, self.landmarks_) @ self.map_ - self.offset_
+
+    def residual(self, X: Array) -> Array:
+        """k̂(x, x) − ‖φ(x)‖²: the part of each row outside the span of the features."""
+        k = self.gram(X, self.landmarks_)
+        phi = k @ self.map_ - self.offset_
+        centred = self.gram_diagonal(X) - 2.0 * (k @ self.mean_map_) + self.mean_norm2_
+        return np.maximum(centred - np.einsum("ij,ij->i", phi, phi), 0.0)
+
+    def _is_exact(self, N: int) -> bool:
+        if self.approximation not in ("auto", "exact", "nystroem"):
+            raise ValueError(f"approximation must be 'auto', 'exact' or 'nystroem', got {self.approximation!r}")
+        if self.approximation == "nystroem" and self.exact_only:
+            raise ValueError(f"kernel {self.name!r} has no rows to take landmarks from; use approximation='exact'")
+        exact = self.exact_only or (self.approximation == "exact" or (self.approximation == "auto" and N <= AUTO_EXACT))
+        if exact and N > MAX_EXACT:
+            raise ValueError(
+                f"the exact NPT map needs an N × N kernel matrix and is limited to {MAX_EXACT} rows, got {N}; "
+                "use approximation='nystroem'"
+            )
+        return exact
+
+    def _fit_exact(self, X: Array) -> Array:
+        """Eigendecomposition of the centred kernel matrix (paper eqs. ``centerK``-``nptdata``)."""
+        N = len(X)
+        # A copy: the landmarks must not change when the caller edits the array later.
+        self.landmarks_ = np.array(X)
+        K = self._checked(self.gram(X, self.landmarks_), N, N)
+        if self._centers():
+            self.mean_map_ = np.full(N, 1.0 / N)
+            column_means = K.mean(axis=0)
+            self.mean_norm2_ = float(column_means.mean())
+            K -= column_means
+            K -= column_means[:, None]
+            K += self.mean_norm2_
+        else:
+            self.mean_map_, column_means, self.mean_norm2_ = np.zeros(N), np.zeros(N), 0.0
+        eigenvalues, U = self._leading(*scipy.linalg.eigh(K, overwrite_a=True, driver="evd"))
+        self.map_ = U / np.sqrt(eigenvalues)
+        self.offset_ = column_means @ self.map_
+        return U * np.sqrt(eigenvalues)
+
+    def _fit_nystroem(self, X: Array) -> Array:
+        """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut."""
+        N = len(X)
+        if not self.n_landmarks >= 1:
+            raise ValueError(f"n_landmarks must be at least 1, got {self.n_landmarks!r}")
+        random = check_random_state(self.random_state)
+        self.landmarks_ = X[np.sort(random.choice(N, min(self.n_landmarks, N), replace=False))]
+        m = len(self.landmarks_)
+        eigenvalues, U = scipy.linalg.eigh(self._checked(self.gram(self.landmarks_, self.landmarks_), m, m))
+        keep = eigenvalues > RANK_TOLERANCE * eigenvalues.max()
+        whiten = U[:, keep] / np.sqrt(eigenvalues[keep])
+
+        raw = np.empty((N, whiten.shape[1]))
+        for rows in row_blocks(N, m):
+            raw[rows] = self.gram(X[rows], self.landmarks_) @ whiten
+        mean = raw.mean(axis=0) if self._centers() else np.zeros(whiten.shape[1])
+        raw -= mean
+        _, V = self._leading(*scipy.linalg.eigh(raw.T @ raw))
+        self.map_ = whiten @ V
+        self.offset_ = mean @ V
+        self.mean_map_ = whiten @ mean
+        self.mean_norm2_ = float(mean @ mean)
+        return raw @ V
+
+    def _leading(self, eigenvalues: Array, vectors: Array) -> tuple[Array, Array]:
+        """The positive eigenvalues, largest first, that hold ``energy`` of their sum."""
+        order = np.argsort(-eigenvalues, kind="stable")
+        order = order[eigenvalues[order] > RANK_TOLERANCE * max(eigenvalues[order[0]], 0.0)]
+        share = np.cumsum(eigenvalues[order])
+        count = int(np.searchsorted(share, self.energy * share[-1] * (1 - 1e-12))) + 1 if order.size else 0
+        return eigenvalues[order[:count]], vectors[:, order[:count]]
+
+    def _centers(self) -> bool:
+        return True if self.center is None else self.center
+
+    def _checked(self, K: Any, n_rows: int, n_columns: int) -> Array:
+        K = np.asarray(K, dtype=float)
+        if K.shape != (n_rows, n_columns):
+            raise ValueError(
+                f"kernel {self.name!r} returned a matrix of shape {K.shape}; expected ({n_rows}, {n_columns})"
+            )
+        if not np.isfinite(K).all():
+            raise ValueError(f"kernel {self.name!r} returned NaN or infinite values")
+        return K

@@ -1,0 +1,220 @@
+"""The kernel functions: scikit-learn's pairwise kernels, ``precomputed`` and any Python function, through the NPT map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import pairwise
+from sklearn.utils import check_random_state
+
+from pyod_gessvdd.kernels.npt import PairwiseKernel
+
+Array = np.ndarray
+
+#: Rows whose distances give ``gamma="median"``.
+MEDIAN_ROWS = 1000
+
+
+def kernel_width(gamma: Any, X: Array, random_state: Any) -> float:
+    """The number that ``gamma`` stands for on the rows of X.
+
+    ``"scale"`` is 1 / (D · Var(X)), ``"auto"`` is 1 / D, ``"median"`` is one over the median squared distance of up
+    to 1,000 rows.
+    """
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma == "scale":
+        variance = float(X.var())
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if gamma == "median":
+        if len(X) > MEDIAN_ROWS:
+            X = X[check_random_state(random_state).choice(len(X), MEDIAN_ROWS, replace=False)]
+        distances = pairwise.euclidean_distances(X, squared=True)[np.triu_indices(len(X), 1)]
+        median = float(np.median(distances)) if distances.size else 0.0
+        return 1.0 / median if median > 0 else 1.0
+    if isinstance(gamma, str) or not gamma > 0:
+        raise ValueError(f"gamma must be positive, 'scale', 'auto' or 'median', got {gamma!r}")
+    return float(gamma)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WidthKernel(PairwiseKernel):
+    """A kernel with a width ``gamma``.
+
+    Parameters
+    ----------
+    gamma : float, "scale", "auto" or "median", optional
+        The width, see :func:`kernel_width`; the detector's ``gamma`` if None, else "scale".
+    energy, approximation, n_landmarks, center, random_state
+        See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
+    """
+
+    gamma: Any = None
+
+    def prepare(self, X: Array) -> None:
+        """Find the width."""
+        self.gamma_ = kernel_width("scale" if self.gamma is None else self.gamma, X, self.random_state)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RBF(WidthKernel):
+    """exp(−gamma ‖x − y‖²), the paper's kernel (eq. ``RBFkernel``).
+
+    Parameters
+    ----------
+    gamma : float, "scale", "auto" or "median", optional
+        The width, see :func:`kernel_width`; the detector's ``gamma`` if None, else "scale".
+    sigma : float, optional
+        The paper's width instead, gamma = 1 / (2 sigma²); the detector's ``sigma`` if None.
+    energy, approximation, n_landmarks, center, random_state
+        See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
+    """
+
+    name = "rbf"
+
+    sigma: float | None = None
+
+    def prepare(self, X: Array) -> None:
+        """Find the width."""
+        if self.sigma is None:
+            return super().prepare(X)
+        if self.gamma is not None:
+            raise ValueError(f"give gamma or sigma, not both, got gamma={self.gamma!r} and sigma={self.sigma!r}")
+        if not self.sigma > 0:
+            raise ValueError(f"sigma must be positive, got {self.sigma!r}")
+        self.gamma_ = 1.0 / (2.0 * float(self.sigma) ** 2)
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """exp(−gamma ‖x − y‖²)."""
+        return pairwise.rbf_kernel(X, Y, gamma=self.gamma_)
+
+    def gram_diagonal(self, X: Array) -> Array:
+        """One for every row."""
+        return np.ones(len(X))
+
+
+class LaplacianKernel(WidthKernel):
+    """exp(−gamma ‖x − y‖₁)."""
+
+    name = "laplacian"
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """exp(−gamma ‖x − y‖₁)."""
+        return pairwise.laplacian_kernel(X, Y, gamma=self.gamma_)
+
+    def gram_diagonal(self, X: Array) -> Array:
+        """One for every row."""
+        return np.ones(len(X))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Polynomial(WidthKernel):
+    """(gamma xᵀy + coef0)^degree."""
+
+    name = "polynomial"
+    aliases = ("poly",)
+
+    degree: float = 3
+    coef0: float = 1.0
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """(gamma xᵀy + coef0)^degree."""
+        return pairwise.polynomial_kernel(X, Y, gamma=self.gamma_, degree=self.degree, coef0=self.coef0)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Sigmoid(WidthKernel):
+    """tanh(gamma xᵀy + coef0); not positive definite: the negative eigenvalues are left out, as the paper says."""
+
+    name = "sigmoid"
+
+    coef0: float = 0.0
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """tanh(gamma xᵀy + coef0)."""
+        return pairwise.sigmoid_kernel(X, Y, gamma=self.gamma_, coef0=self.coef0)
+
+
+class Cosine(PairwiseKernel):
+    """xᵀy / (‖x‖ ‖y‖)."""
+
+    name = "cosine"
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """xᵀy / (‖x‖ ‖y‖)."""
+        return pairwise.cosine_similarity(X, Y)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Chi2(PairwiseKernel):
+    """exp(−gamma Σ (x − y)² / (x + y)) for data that are not negative: use ``standardize=False``."""
+
+    name = "chi2"
+
+    gamma: float | None = None
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """exp(−gamma Σ (x − y)² / (x + y)), gamma 1 unless given."""
+        return pairwise.chi2_kernel(X, Y, gamma=1.0 if self.gamma is None else self.gamma)
+
+
+class AdditiveChi2(PairwiseKernel):
+    """−Σ (x − y)² / (x + y) for data that are not negative: use ``standardize=False``."""
+
+    name = "additive_chi2"
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """−Σ (x − y)² / (x + y)."""
+        return pairwise.additive_chi2_kernel(X, Y)
+
+
+class Precomputed(PairwiseKernel):
+    """The kernel matrix itself: fit takes k(train, train), everything else k(rows, train).
+
+    The residual needs k(x, x), which such a matrix does not hold for new rows, and is taken as zero.
+    """
+
+    name = "precomputed"
+    exact_only = True
+    input_is_rows = False
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """The given matrix."""
+        return np.array(X)
+
+    def prepare(self, X: Array) -> None:
+        """Check that the matrix is square."""
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed kernel must be a square matrix at fit, got shape {X.shape}")
+
+    def residual(self, X: Array) -> Array:
+        """Zero: k(x, x) of new rows is not known."""
+        return np.zeros(len(X))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FunctionKernel(PairwiseKernel):
+    """Any function ``f(X, Y)`` that returns the matrix k(x, y).
+
+    Parameters
+    ----------
+    function : callable
+        Takes arrays of shape (n, D) and (m, D), returns (n, m). A module-level function, so that models can be saved.
+    energy, approximation, n_landmarks, center, random_state
+        See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
+    """
+
+    name = "function"
+
+    function: Callable[[Array, Array], Array] = field(default=pairwise.linear_kernel)
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """f(X, Y)."""
+        return self.function(X, Y)
+
+
+#: What the hook registers; a function is handed over as it is and needs no name.
+KERNELS = (RBF, LaplacianKernel, Polynomial, Sigmoid, Cosine, Chi2, AdditiveChi2, Precomputed)

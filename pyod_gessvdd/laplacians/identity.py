@@ -1,0 +1,21 @@
+"""Graph ``I``: L_x = I, so that S_x = ΦᵀΦ (GESSVDD-I, and ESSVDD)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyod_gessvdd.components import Laplacian
+from pyod_gessvdd.graph import Graph
+
+
+class Identity(Laplacian):
+    """The identity in place of a Laplacian."""
+
+    name = "identity"
+    aliases = ("I",)
+
+    def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
+        """L = I."""
+        return Graph.identity(len(Phi))

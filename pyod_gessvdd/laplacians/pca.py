@@ -1,0 +1,21 @@
+"""Graph ``PCA``: every pair of samples linked with the weight 1/N² (paper eq. ``st``), S_x = S_t / N."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyod_gessvdd.components import Laplacian
+from pyod_gessvdd.graph import Graph
+
+
+class PCA(Laplacian):
+    """The PCA graph: S_x is the covariance of the features."""
+
+    name = "pca"
+
+    def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
+        """L = (I − 11ᵀ/N) / N."""
+        N = len(Phi)
+        return Graph.low_rank(np.ones((N, 1)), np.array([-1.0 / N**2]), diagonal=1.0 / N)

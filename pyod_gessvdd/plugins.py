@@ -1,0 +1,242 @@
+"""Discovery: which components are installed, who brought them, and what failed to load.
+
+Discovery is lazy (the first component asked for by name triggers it) and guarded entry point by entry point, so that
+one broken plugin breaks nobody else.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
+from inspect import Parameter, isabstract, isclass, signature
+from typing import Any
+
+import pluggy
+
+from pyod_gessvdd import hookspecs
+from pyod_gessvdd.components import Component, Kernel, Laplacian, QPBackend, Updater
+from pyod_gessvdd.errors import PluginError, UnknownComponentError
+
+#: Loads only the named distributions or entry points (comma-separated); the built-ins are always there.
+PLUGINS_VARIABLE = "PYOD_GESSVDD_PLUGINS"
+BUILTIN_DISTRIBUTION = "pyod-gessvdd"
+
+#: The kinds are the detector's parameter names; each has its contract and its hook.
+KINDS: dict[str, type[Component]] = {
+    "laplacian": Laplacian,
+    "updater": Updater,
+    "qp_backend": QPBackend,
+    "kernel": Kernel,
+}
+
+
+@dataclass(frozen=True)
+class Registration:
+    """A component class and the distribution that brought it."""
+
+    kind: str
+    component: type[Component]
+    distribution: str
+    version: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name and the aliases, as they are looked up."""
+        return tuple(key(name) for name in (self.component.name, *self.component.aliases))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An entry point that could not be used, and why."""
+
+    entry_point: str
+    distribution: str
+    version: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"plugin {self.entry_point!r} of {self.distribution} {self.version} failed to load: {self.reason}"
+
+
+class Registry:
+    """All components that the installed entry points registered."""
+
+    def __init__(self) -> None:
+        self.failures: list[Failure] = []
+        self.registrations: list[Registration] = []
+        self._by_name: defaultdict[tuple[str, str], list[Registration]] = defaultdict(list)
+        wanted = _wanted_plugins()
+        for entry_point in entry_points(group=hookspecs.PROJECT):
+            distribution = entry_point.dist.name if entry_point.dist else "unknown distribution"
+            version = entry_point.dist.version if entry_point.dist else "unknown"
+            handles = {_normalised(distribution), _normalised(entry_point.name)}
+            if wanted is not None and _normalised(distribution) != BUILTIN_DISTRIBUTION:
+                if not handles & wanted:
+                    continue
+                wanted -= handles
+            self._load(entry_point, distribution, version)
+        for missing in sorted(wanted or ()):
+            self.failures.append(
+                Failure(
+                    missing,
+                    missing,
+                    "(not installed)",
+                    f"{PLUGINS_VARIABLE} names it, but it is not installed",
+                )
+            )
+
+    def _load(self, entry_point: EntryPoint, distribution: str, version: str) -> None:
+        found: list[Registration] = []
+
+        def register(kind: str, component: type[Component]) -> None:
+            _check_component(kind, component)
+            found.append(Registration(kind, component, distribution, version))
+
+        try:
+            # A manager per entry point: what it registers is known to be this distribution's.
+            manager = pluggy.PluginManager(hookspecs.PROJECT)
+            manager.add_hookspecs(hookspecs)
+            manager.register(entry_point.load(), name=entry_point.name)
+            manager.check_pending()
+            for kind in KINDS:
+                getattr(manager.hook, f"register_{kind}s")(register=partial(register, kind))
+        except Exception as error:
+            # Whatever a plugin raises while it loads is its own failure: reported, and nobody else's problem.
+            self.failures.append(Failure(entry_point.name, distribution, version, f"{type(error).__name__}: {error}"))
+            return
+        self.registrations += found
+        for registration in found:
+            for name in registration.names:
+                self._by_name[registration.kind, name].append(registration)
+
+    def names(self, kind: str) -> list[str]:
+        """The names (not the aliases) of one kind, sorted."""
+        return sorted({entry.component.name for entry in self.registrations if entry.kind == kind})
+
+    def find(self, kind: str, name: str) -> Registration:
+        """The registration of a name or alias; errors name the nearest match, both owners, or the broken plugins."""
+        found = self._by_name.get((kind, key(name)), [])
+        owners = sorted({f"{entry.distribution} {entry.version}" for entry in found})
+        if len(found) > 1:
+            raise PluginError(
+                f"{kind} {name!r} is registered {len(found)} times, by {' and '.join(owners)}; "
+                f"uninstall one of them or set {PLUGINS_VARIABLE} to the plugins to load"
+            )
+        if not found:
+            raise UnknownComponentError(self._unknown(kind, name))
+        return found[0]
+
+    def _unknown(self, kind: str, name: str) -> str:
+        known = self.names(kind)
+        spellings = [alias for (of_kind, alias) in self._by_name if of_kind == kind]
+        near = difflib.get_close_matches(key(name), spellings, n=1)
+        sentence = f"unknown {kind} {name!r}"
+        if near:
+            sentence += f", did you mean {self._by_name[kind, near[0]][0].component.name!r}?"
+        sentence += f" Installed: {', '.join(known) or 'none (is pyod-gessvdd itself installed?)'}"
+        return "; ".join([sentence, *map(str, self.failures)])
+
+
+@cache
+def registry() -> Registry:
+    """The registry of this process; ``registry.cache_clear()`` makes the next call look again."""
+    return Registry()
+
+
+def available(kind: str | None = None) -> list[dict[str, Any]]:
+    """What is installed: one row per component, and one per plugin that failed to load.
+
+    Parameters
+    ----------
+    kind : {"laplacian", "updater", "qp_backend", "kernel"}, optional
+        Only the components of this kind.
+
+    Returns
+    -------
+    list of dict
+        With ``kind``, ``name``, ``aliases``, ``distribution``, ``version``, ``parameters`` (name → default) and
+        ``error``. For a plugin that failed, ``kind`` is ``"plugin"`` and ``error`` says why; ``error`` of a component
+        whose name is taken twice says so too; otherwise it is None.
+
+    Examples
+    --------
+    >>> import pyod_gessvdd
+    >>> [row["name"] for row in pyod_gessvdd.available("updater") if row["distribution"] == "pyod-gessvdd"]
+    ['gradient', 'spectral', 'spectral_regression']
+    """
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    rows = [_row(entry) for entry in registry().registrations if kind in (None, entry.kind)]
+    rows.sort(key=lambda row: (list(KINDS).index(row["kind"]), row["name"], row["distribution"]))
+    if kind is None:
+        rows += [
+            {
+                "kind": "plugin",
+                "name": failure.entry_point,
+                "aliases": (),
+                "distribution": failure.distribution,
+                "version": failure.version,
+                "parameters": {},
+                "error": failure.reason,
+            }
+            for failure in registry().failures
+        ]
+    return rows
+
+
+def parameters(component: type[Component]) -> dict[str, Any]:
+    """The constructor's parameters with their defaults."""
+    return {
+        name: parameter.default
+        for name, parameter in signature(component).parameters.items()
+        if parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    }
+
+
+def key(name: str) -> str:
+    """How names are compared: case and the choice of ``-`` or ``_`` do not matter."""
+    return name.strip().casefold().replace("-", "_")
+
+
+def _row(entry: Registration) -> dict[str, Any]:
+    error = None
+    try:
+        for name in entry.names:
+            registry().find(entry.kind, name)
+    except PluginError as taken_twice:
+        error = str(taken_twice)
+    return {
+        "kind": entry.kind,
+        "name": entry.component.name,
+        "aliases": entry.component.aliases,
+        "distribution": entry.distribution,
+        "version": entry.version,
+        "parameters": parameters(entry.component),
+        "error": error,
+    }
+
+
+def _wanted_plugins() -> set[str] | None:
+    value = os.environ.get(PLUGINS_VARIABLE)
+    return None if value is None else {_normalised(name) for name in value.split(",") if name.strip()}
+
+
+def _normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name.strip()).lower()
+
+
+def _check_component(kind: str, component: Any) -> None:
+    contract = KINDS[kind]
+    if not (isclass(component) and issubclass(component, contract)):
+        raise TypeError(f"register_{kind}s got {component!r}; expected a subclass of {contract.__name__}")
+    if isabstract(component):
+        missing = ", ".join(sorted(component.__abstractmethods__))
+        raise TypeError(f"{component.__qualname__} does not implement {missing}")
+    required = [name for name, default in parameters(component).items() if default is Parameter.empty]
+    if required:
+        raise TypeError(f"{component.__qualname__} needs a default for {', '.join(required)}")

@@ -1,0 +1,139 @@
+"""Solving the SVDD dual: :func:`solve_svdd`, and the host that checks, completes and certifies a backend's answer."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from pyod_gessvdd.components import QPBackend
+from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
+from pyod_gessvdd.errors import ComponentError, NotSolvedError
+from pyod_gessvdd.specs import resolve
+
+__all__ = ["QPSolution", "SVDDDual", "solve_svdd"]
+
+#: An answer whose gap is above this is no answer; between ``tol`` and this it is used with a warning.
+GAP_REFUSED = 0.1
+
+
+def solve_svdd(
+    Z: Any,
+    C: float | None = None,
+    *,
+    nu: float | None = None,
+    sample_weight: Any = None,
+    backend: Any = "auto",
+    tol: float = 1e-8,
+    warm_start: Any = None,
+) -> QPSolution:
+    """The smallest sphere around the rows of Z that leaves some outside (paper eqs. ``erfuncSVDD2`` and ``LL``).
+
+    Parameters
+    ----------
+    Z : array of shape (N, d)
+        The points.
+    C : float, optional
+        The upper bound of α, in [1/N, 1]; above 1 equals 1 (every point inside).
+    nu : float, optional
+        Instead of C: about the share of points outside, C = 1/(nu · N). With neither, nu = 0.1.
+    sample_weight : array of shape (N,), optional
+        Row i's bound is C · sample_weight[i]; then N above stands for the sum of the weights.
+    backend : str or QPBackend, default="auto"
+        The solver.
+    tol : float, default=1e-8
+        The relative duality gap to reach. An answer above it is used with a ``ConvergenceWarning`` that names the gap.
+    warm_start : array of shape (N,), optional
+        The α of a related problem.
+
+    Returns
+    -------
+    QPSolution
+        With ``alpha``, ``center``, ``radius2`` and ``gap`` (computed here, whatever the backend claims).
+
+    Examples
+    --------
+    >>> from pyod_gessvdd.qp import solve_svdd
+    >>> sphere = solve_svdd([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]], C=1.0)
+    >>> [float(x) for x in sphere.center], round(sphere.radius2, 6)
+    ([1.0, 0.0], 1.0)
+    """
+    Z = np.asarray(Z, dtype=float)
+    if Z.ndim != 2 or 0 in Z.shape:
+        raise ValueError(f"Z must be a non-empty matrix of points, got shape {Z.shape}")
+    if not np.isfinite(Z).all():
+        raise ValueError("Z holds NaN or infinite values; the sphere needs finite points")
+    upper = upper_bounds(Z.shape[0], C, nu, sample_weight)
+    solver: QPBackend = resolve("qp_backend", backend)
+
+    # Backends see points around the origin with a mean squared norm of one, whatever the offset and the unit.
+    offset = Z.mean(axis=0)
+    Z = Z - offset
+    scale = float(np.sqrt(np.einsum("ij,ij->", Z, Z) / Z.shape[0]))
+    if scale <= 16 * np.finfo(float).eps * float(np.abs(offset).max()):
+        Z[:] = 0.0  # equal rows up to the rounding of their own offset
+        scale = 1.0
+    Z /= scale
+    dual = SVDDDual(Z, upper, tol)
+    if warm_start is not None:
+        warm_start = project_to_feasible(np.asarray(warm_start, dtype=float), upper)
+
+    if upper.sum() <= 1.0 + 1e-12:
+        answer = QPSolution(upper / upper.sum(), status="only one α is feasible")
+    else:
+        answer = solver.solve(dual, warm_start if solver.supports_warm_start else None)
+    solution = _certify(dual, solver, answer)
+    low, high = (end * scale**2 for end in solution.radius2_interval)
+    return replace(
+        solution,
+        center=offset + scale * solution.center,
+        radius2=(low + high) / 2,
+        radius2_interval=(low, high),
+        objective=solution.objective * scale**2,
+    )
+
+
+def _certify(dual: SVDDDual, solver: QPBackend, answer: Any) -> QPSolution:
+    """Check a backend's answer, make it feasible, and compute its certificate."""
+    if not isinstance(answer, QPSolution):
+        answer = QPSolution(np.asarray(answer, dtype=float))
+    alpha = np.asarray(answer.alpha, dtype=float)
+    if alpha.shape != (dual.n_samples,):
+        raise ComponentError(
+            f"QP backend {solver.name!r} returned alpha of shape {alpha.shape}; expected ({dual.n_samples},)"
+        )
+    if not np.isfinite(alpha).all():
+        raise ComponentError(f"QP backend {solver.name!r} returned NaN or infinite values in alpha")
+    violation = max(
+        abs(float(alpha.sum()) - 1.0),
+        float((alpha - dual.upper).max()) / float(dual.upper.max()),
+        float(-alpha.min()) / float(dual.upper.max()),
+    )
+    alpha = project_to_feasible(alpha, dual.upper)
+    certificate = dual.certify(alpha)
+    if certificate.gap > GAP_REFUSED:
+        raise NotSolvedError(
+            f"QP backend {solver.name!r} did not solve the SVDD dual: relative duality gap {certificate.gap:.1e} "
+            f"(status: {answer.status}); try qp_backend='auto'"
+        )
+    if certificate.gap > dual.tol:
+        warnings.warn(
+            f"QP backend {solver.name!r} stopped at a relative duality gap of {certificate.gap:.1e}, "
+            f"above tol={dual.tol:.1e} (status: {answer.status})",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return replace(
+        answer,
+        alpha=alpha,
+        center=certificate.center,
+        objective=certificate.objective,
+        gap=certificate.gap,
+        radius2_interval=certificate.radius2_interval,
+        upper=dual.upper,
+        backend=solver.name,
+        extras={**answer.extras, "constraint_violation": violation},
+    )

@@ -1,0 +1,215 @@
+"""QP backend: fully corrective Frank–Wolfe over the capped simplex, with safe screening. Exact, O(N d) memory.
+
+The dual seen from R^{d+1} is: maximise κ − ‖p‖² over the polytope of the points (p, κ) = (Zᵀα, Σ α_i ‖z_i‖²).
+A pass over the data finds the vertex that the gradient at c = p likes best (one partial sort); a tiny active-set
+problem over the few vertices kept so far re-optimises their weights exactly.
+
+The primal P(c) is strongly convex, ‖c − c*‖² ≤ P(c) − D(α), so a gap bounds how far every distance and R can still
+move. Points farther than that from the sphere have their final α (0 or u_i) and leave the problem: after a few passes
+over the data only a thin shell around the sphere is left.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pyod_gessvdd.components import QPBackend
+from pyod_gessvdd.dual import QPSolution, SVDDDual
+
+Array = np.ndarray
+
+#: Below this many points a pass costs less than the bookkeeping of screening.
+SCREEN_ABOVE = 1000
+#: From this many points on, a strided sample gives the first centre …
+SAMPLE_ABOVE = 20_000
+#: … of this size, if at least this many of its points would be outside the sphere.
+SAMPLE_SIZE, SAMPLE_OUTSIDE = 4000, 40
+#: The gap at which rounding takes over, relative to the primal value.
+ROUNDING = 1e-15
+#: This many passes without a gain beyond rounding end the descent.
+STALLED = 3
+
+
+class Vertex(NamedTuple):
+    """A vertex of the capped simplex and its image (p, κ)."""
+
+    indices: Array
+    alpha: Array
+    p: Array
+    kappa: float
+
+
+class FrankWolfe(QPBackend):
+    """Fully corrective Frank–Wolfe with safe screening.
+
+    Parameters
+    ----------
+    max_iter : int, default=10000
+        The largest number of passes.
+    """
+
+    name = "frank_wolfe"
+    aliases = ("fw",)
+    supports_warm_start = True
+
+    def __init__(self, max_iter: int = 10_000) -> None:
+        self.max_iter = max_iter
+
+    def solve(self, dual: SVDDDual, warm_start: Array | None = None) -> QPSolution:
+        """Solve the dual to rounding."""
+        if warm_start is not None:
+            center = warm_start @ dual.Z
+        else:
+            center = _sampled_center(dual) if dual.n_samples >= SAMPLE_ABOVE else dual.Z.mean(axis=0)
+        alpha = np.zeros(dual.n_samples)
+        shell = _Shell.whole(dual)
+        passes = 0
+        while True:
+            vertices, weights, center, n_passes, band = shell.descend(center, self.max_iter - passes)
+            passes += n_passes
+            if band is None:
+                break
+            alpha[shell.rows[band.outside]] = shell.dual.upper[band.outside]
+            shell = shell.shrink(band)
+        for vertex, weight in zip(vertices, weights, strict=True):
+            alpha[shell.rows[vertex.indices]] += weight * vertex.alpha
+        status = "solved" if passes < self.max_iter else f"stopped after max_iter={self.max_iter} passes"
+        return QPSolution(alpha, n_iter=passes, status=status, extras={"n_shell": len(shell.rows)})
+
+
+class _Band(NamedTuple):
+    outside: Array
+    undecided: Array
+
+
+class _Shell(NamedTuple):
+    """The part of the problem that is still undecided: its points, and what the decided ones contribute."""
+
+    dual: SVDDDual
+    rows: Array
+    budget: float
+    p0: Array
+    kappa0: float
+
+    @classmethod
+    def whole(cls, dual: SVDDDual) -> _Shell:
+        return cls(dual, np.arange(dual.n_samples), 1.0, np.zeros(dual.Z.shape[1]), 0.0)
+
+    def shrink(self, band: _Band) -> _Shell:
+        upper = self.dual.upper[band.outside]
+        Z = self.dual.Z[band.undecided]
+        return _Shell(
+            SVDDDual(Z, self.dual.upper[band.undecided]),
+            self.rows[band.undecided],
+            self.budget - float(upper.sum()),
+            self.p0 + upper @ self.dual.Z[band.outside],
+            self.kappa0 + float(upper @ self.dual.squared_norms[band.outside]),
+        )
+
+    def vertex_at(self, center: Array) -> tuple[Vertex, Array]:
+        """The best vertex for the distances from ``center``, and those squared distances."""
+        distances = self.dual.squared_distances(center)
+        indices, alpha = self.dual.best_vertex(distances, self.budget)
+        p = self.p0 + alpha @ self.dual.Z[indices]
+        kappa = self.kappa0 + float(alpha @ self.dual.squared_norms[indices])
+        return Vertex(indices, alpha, p, kappa), distances
+
+    def descend(self, center: Array, max_iter: int) -> tuple[list[Vertex], Array, Array, int, _Band | None]:
+        """Frank–Wolfe on this shell until it is solved or can be thinned out (then a band is returned)."""
+        vertices: list[Vertex] = []
+        weights = np.zeros(0)
+        best, stalled = -np.inf, 0
+        for iteration in range(1, max_iter + 1):
+            vertex, distances = self.vertex_at(center)
+            if vertices:
+                # P(c) − D(α) = Σ (α_best − α)_i ‖z_i − c‖², because c is the centre of the current α.
+                images = np.array([kept.p for kept in vertices])
+                kappas = np.array([kept.kappa for kept in vertices])
+                scale = vertex.kappa - center @ (2 * vertex.p - center)
+                gap = (vertex.kappa - weights @ kappas) - 2 * center @ (vertex.p - weights @ images)
+                value = scale - gap
+                stalled = stalled + 1 if value <= best + ROUNDING * scale else 0
+                best = max(value, best)
+                # The host's points have a mean squared norm of one: a primal value far below is rounding itself.
+                if gap <= ROUNDING * max(scale, np.finfo(float).eps) or stalled == STALLED:
+                    return vertices, weights, center, iteration, None
+                band = self._band(distances, vertex, gap)
+                if band is not None:
+                    return vertices, weights, center, iteration, band
+            vertices.append(vertex)
+            images = np.array([kept.p for kept in vertices])
+            kappas = np.array([kept.kappa for kept in vertices])
+            shifted = images - center
+            weights = minimise_on_simplex(
+                shifted, kappas - images @ (2 * center) + center @ center, np.append(weights, 0.0)
+            )
+            vertices = [kept for kept, weight in zip(vertices, weights, strict=True) if weight > 0]
+            images, weights = images[weights > 0], weights[weights > 0]
+            center = weights @ images
+        return vertices, weights, center, max_iter, None
+
+    def _band(self, distances: Array, vertex: Vertex, gap: float) -> _Band | None:
+        if len(self.rows) < SCREEN_ABOVE:
+            return None
+        radius = np.sqrt(distances[vertex.indices].min())
+        # Every distance and R itself can still move by √gap; the factor covers the rounding of both.
+        reach = 2 * np.sqrt(max(gap, 0.0)) * (1 + 1e-9)
+        undecided = (distances >= max(radius - reach, 0.0) ** 2) & (distances <= (radius + reach) ** 2)
+        if 2 * np.count_nonzero(undecided) > len(self.rows):
+            return None
+        outside = distances > (radius + reach) ** 2
+        return _Band(np.flatnonzero(outside), np.flatnonzero(undecided))
+
+
+def minimise_on_simplex(P: Array, kappa: Array, start: Array) -> Array:
+    """Minimise ‖Pᵀλ‖² − κᵀλ over the simplex by an active set, from a feasible ``start`` whose last weight may be 0.
+
+    Each step solves the problem on the current face in coordinates relative to its heaviest vertex, with a ridge in
+    proximal form, which leaves the fixed point exact, and walks to the first weight that reaches zero. Duplicates and
+    dependent vertices, on which a plain least-squares step cycles, only shorten the walk.
+    """
+    if len(start) == 1:
+        return np.ones(1)
+    weights = start.copy()
+    face = weights > 0
+    face[-1] = True
+    scale = np.finfo(float).eps * max(float(np.abs(kappa).max()), float(np.einsum("ij,ij->i", P, P).max()))
+    for _ in range(20 * len(weights)):
+        active = np.flatnonzero(face)
+        pivot = active[np.argmax(weights[active])]
+        moving = active[active != pivot]
+        if not moving.size:
+            return face.astype(float)
+        V = P[moving] - P[pivot]
+        slope = 2 * (V @ (weights @ P)) - (kappa[moving] - kappa[pivot])
+        H = 2 * (V @ V.T)
+        H[np.diag_indices_from(H)] += 1e-13 * np.trace(H) + np.finfo(float).tiny
+        step = np.linalg.solve(H, -slope)
+        if -(slope @ step) <= scale:
+            break
+        change = np.zeros(len(weights))
+        change[moving] = step
+        change[pivot] = -step.sum()
+        shrinking = change < 0
+        ratios = np.full(len(weights), np.inf)
+        ratios[shrinking] = weights[shrinking] / -change[shrinking]
+        blocking = int(np.argmin(ratios))
+        if ratios[blocking] >= 1:
+            weights += change
+            continue
+        weights += ratios[blocking] * change
+        weights[blocking] = 0.0
+        face[blocking] = False
+    weights = np.maximum(weights, 0.0)
+    return weights / weights.sum()
+
+
+def _sampled_center(dual: SVDDDual) -> Array:
+    """A first centre from a strided sample, where a sample says anything about the points outside the sphere."""
+    stride = dual.n_samples // SAMPLE_SIZE
+    Z, upper = dual.Z[::stride], dual.upper[::stride] * stride
+    if upper.max() * SAMPLE_OUTSIDE > 1 or upper.sum() < 1:
+        return dual.Z.mean(axis=0)
+    return FrankWolfe().solve(SVDDDual(np.ascontiguousarray(Z), upper)).alpha @ Z

@@ -1,0 +1,104 @@
+"""From what a user writes to a component: a name, a spec string, an instance, a matrix or a function.
+
+``"knn"``, ``"knn(n_neighbors=7)"``, ``"0.7*knn + 0.3*pca"``, ``KNN(n_neighbors=7)``.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pyod_gessvdd.components import Component
+from pyod_gessvdd.errors import SpecError, UnknownComponentError
+from pyod_gessvdd.kernels.pairwise import FunctionKernel
+from pyod_gessvdd.laplacians.given import GivenLaplacian
+from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
+from pyod_gessvdd.plugins import KINDS, parameters, registry
+
+
+def resolve(kind: str, value: Any) -> Any:
+    """The component that ``value`` stands for.
+
+    Parameters
+    ----------
+    kind : {"laplacian", "updater", "qp_backend", "kernel"}
+        The kind of component, which is also the detector's parameter name.
+    value : str, instance, and for a Laplacian an N × N matrix, for a kernel a function
+        What the user gave.
+    """
+    if isinstance(value, KINDS[kind]):
+        return value
+    if isinstance(value, str):
+        return _from_text(kind, value)
+    if kind == "laplacian" and (sp.issparse(value) or isinstance(value, np.ndarray)):
+        return GivenLaplacian(value)
+    if kind == "kernel" and callable(value) and not isinstance(value, type):
+        return FunctionKernel(value)
+    hint = f", write {value.__name__}()" if isinstance(value, type) else ""
+    contract = KINDS[kind].__name__
+    raise TypeError(f"{kind} must be a name, a spec string or an instance of {contract}, got {value!r}{hint}")
+
+
+def _from_text(kind: str, text: str) -> Component:
+    try:
+        # Before any parsing: the paper's names "0" and "I" are no Python identifiers or specs.
+        return registry().find(kind, text).component()
+    except UnknownComponentError:
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except SyntaxError as error:
+            raise SpecError(
+                f"cannot read the {kind} {text!r}; write a name, 'name(parameter=value)' or, for graphs, "
+                "'0.7*name + 0.3*name'"
+            ) from error
+        if isinstance(tree, ast.Name | ast.Constant | ast.Attribute):
+            raise
+        return _from_tree(kind, tree, text)
+
+
+def _from_tree(kind: str, tree: ast.expr, text: str) -> Component:
+    if isinstance(tree, ast.Name):
+        return registry().find(kind, tree.id).component()
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
+        return _from_call(kind, tree.func.id, tree.keywords, text)
+    if kind == "laplacian" and isinstance(tree, ast.BinOp):
+        terms = _terms(tree, text)
+        return WeightedSum([term for _, term in terms], [weight for weight, _ in terms])
+    raise SpecError(f"cannot read {ast.unparse(tree)!r} in the {kind} {text!r}; write 'name(parameter=value)'")
+
+
+def _from_call(kind: str, name: str, keywords: list[ast.keyword], text: str) -> Component:
+    component = registry().find(kind, name).component
+    known = parameters(component)
+    values = {}
+    for keyword in keywords:
+        if keyword.arg not in known:
+            raise SpecError(
+                f"{kind} {component.name!r} has no parameter {keyword.arg!r}; it takes {', '.join(known) or 'none'}"
+            )
+        try:
+            values[keyword.arg] = ast.literal_eval(keyword.value)
+        except ValueError as error:
+            raise SpecError(
+                f"{keyword.arg} in {text!r} must be a number, a string or another literal, "
+                f"got {ast.unparse(keyword.value)!r}"
+            ) from error
+    return component(**values)
+
+
+def _terms(tree: ast.expr, text: str) -> list[tuple[float, Component]]:
+    """The weighted graphs of a sum."""
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
+        return _terms(tree.left, text) + _terms(tree.right, text)
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Mult):
+        weight, graph = (tree.left, tree.right) if isinstance(tree.left, ast.Constant) else (tree.right, tree.left)
+        if isinstance(weight, ast.Constant) and isinstance(weight.value, int | float):
+            return [(float(weight.value), _from_tree("laplacian", graph, text))]
+    if isinstance(tree, ast.Name | ast.Call):
+        return [(1.0, _from_tree("laplacian", tree, text))]
+    raise SpecError(
+        f"cannot read {ast.unparse(tree)!r} in the laplacian {text!r}; a sum is written '0.7*knn + 0.3*pca'"
+    )

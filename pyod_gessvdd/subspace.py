@@ -1,0 +1,91 @@
+"""The subspace: the start of Q, its orthonormal form, and the whitening z = S_Q^{-1/2} Q φ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from sklearn.utils import check_random_state
+
+from pyod_gessvdd.graph import RELATIVE_ZERO, row_blocks
+
+Array = np.ndarray
+
+
+def principal_directions(Phi: Array) -> Array:
+    """All directions in which the features vary, largest variance first, as rows: of shape (rank, F)."""
+    mean = Phi.mean(axis=0)
+    if Phi.shape[0] < Phi.shape[1]:
+        _, singular, Vt = scipy.linalg.svd(Phi - mean, full_matrices=False)
+        return Vt[singular > np.sqrt(RELATIVE_ZERO) * singular[0]] if singular[0] > 0 else Vt[:0]
+    covariance = np.zeros((Phi.shape[1], Phi.shape[1]))
+    for rows in row_blocks(*Phi.shape):
+        block = Phi[rows] - mean
+        covariance += block.T @ block
+    values, vectors = scipy.linalg.eigh(covariance)
+    return vectors[:, values > RELATIVE_ZERO * max(values[-1], 0.0)][:, ::-1].T
+
+
+def random_directions(n_components: int, n_features: int, random_state: Any) -> Array:
+    """Random orthonormal rows, of shape (d, F)."""
+    return orthonormalise(check_random_state(random_state).standard_normal((n_components, n_features)))
+
+
+def orthonormalise(Q: Array) -> Array:
+    """Orthonormal rows with the same span, by QR; rows that depend on others are dropped."""
+    if Q.shape[0] == 0:
+        return Q
+    lengths = np.linalg.norm(Q, axis=1, keepdims=True)
+    scaled = Q / np.where(lengths > 0, lengths, 1.0)
+    basis, R, _ = scipy.linalg.qr(scaled.T, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    return basis[:, diagonal > RELATIVE_ZERO * diagonal[0]].T if diagonal[0] > 0 else Q[:0]
+
+
+def subspace_distance(Q: Array, P: Array) -> float:
+    """How far two subspaces are apart: the sine of their largest principal angle, 1 if their dimensions differ."""
+    if Q.shape[0] != P.shape[0]:
+        return 1.0
+    return min(1.0, float(np.linalg.norm(P - (P @ Q.T) @ Q, ord=2)))
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """S_Q = Q S_x Qᵀ, inverted.
+
+    Attributes
+    ----------
+    root : ndarray of shape (d, d)
+        S_Q^{-1/2}, symmetric.
+    inverse : ndarray of shape (d, d)
+        S_Q^{-1}.
+    n_flat : int
+        How many directions have no scatter; they get no weight.
+    """
+
+    root: Array
+    inverse: Array
+    n_flat: int
+
+
+def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
+    """Invert S_Q + ridge · (Tr S_Q / d) · I by its eigendecomposition (paper eq. ``Einv``).
+
+    A direction whose scatter is below the ridge is one that the graph does not see (the between graph has rank K − 1
+    at most). Its inverse root would be the ridge's own, up to a thousand times larger than everybody else's, so that
+    the unseen direction alone would decide. It gets no weight instead.
+    """
+    d = Q.shape[0]
+    if S_x is None:
+        return Whitening(np.eye(d), np.eye(d), 0)
+    values, vectors = scipy.linalg.eigh(Q @ S_x @ Q.T)
+    mean = float(values.mean())
+    seen = values > max(ridge, RELATIVE_ZERO) * mean
+    inverse = np.divide(1.0, values + ridge * mean, out=np.zeros(d), where=seen)
+    return Whitening(
+        (vectors * np.sqrt(inverse)) @ vectors.T,
+        (vectors * inverse) @ vectors.T,
+        int(d - np.count_nonzero(seen)),
+    )

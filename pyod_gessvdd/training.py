@@ -1,0 +1,158 @@
+"""The alternation of Algorithm 1: project and whiten, solve the SVDD, update Q; and the reason why it stopped."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pyod_gessvdd.components import Updater, UpdateState
+from pyod_gessvdd.dual import QPSolution
+from pyod_gessvdd.graph import Graph, row_blocks
+from pyod_gessvdd.subspace import orthonormalise, subspace_distance, whiten
+from pyod_gessvdd.validation import check_projection
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What stays the same during the alternation: the features, the graph over them, and its scatter."""
+
+    Phi: Array
+    graph: Graph | None
+    S_x: Array | None
+
+
+@dataclass
+class TrainingResult:
+    """The subspace and the sphere in it at the end of the alternation, and how it went."""
+
+    Q: Array
+    projection: Array
+    sphere: QPSolution
+    history: list[dict[str, Any]] = field(default_factory=list)
+    stop_reason: str = ""
+
+    @property
+    def n_iter(self) -> int:
+        """The number of updates made."""
+        return len(self.history) - 1
+
+
+def alternate(
+    data: TrainingData,
+    Q: Array,
+    *,
+    n_components: int,
+    updater: Updater,
+    solve: Callable[[Array, Array | None], QPSolution],
+    criterion: str,
+    ridge: float,
+    n_iter: int,
+    tol: float,
+) -> TrainingResult:
+    """Alternate between the sphere and the subspace (paper, Algorithm 1).
+
+    Parameters
+    ----------
+    data : TrainingData
+        Features, graph and scatter.
+    Q : ndarray of shape (d, F)
+        The start, orthonormal rows.
+    n_components : int
+        The d asked for; an updater may return fewer rows and, later, d again.
+    updater : Updater
+        The sub-algorithm.
+    solve : callable
+        From (Z, the last α) to the certified sphere.
+    criterion : {"min", "max"}
+        The direction.
+    ridge : float
+        See :func:`~pyod_gessvdd.subspace.whiten`.
+    n_iter, tol : int, float
+        Stop after this many updates, or when the criterion changes by no more than this share of itself; with tol = 0
+        only the number counts, as in the paper.
+    """
+    history: list[dict[str, Any]] = []
+    alpha: Array | None = None
+    n_flat = 0
+    while True:
+        whitening = whiten(Q, data.S_x, ridge)
+        n_flat = max(n_flat, whitening.n_flat)
+        projection = whitening.root @ Q
+        sphere = solve(_project(data.Phi, projection), alpha)
+        alpha = sphere.alpha
+        history.append(_record(len(history), sphere))
+        stop_reason = _reason_to_stop(history, n_iter, tol)
+        if not stop_reason:
+            state = UpdateState(
+                Q=Q,
+                Phi=data.Phi,
+                alpha=alpha,
+                S_x=data.S_x,
+                S_inv=whitening.inverse,
+                graph=data.graph,
+                n_components=n_components,
+                criterion=criterion,
+                iteration=len(history),
+            )
+            updated = orthonormalise(check_projection(updater.update(state), n_components, Q.shape[1], updater))
+            if updated.shape[0] == 0:
+                stop_reason = f"the {updater.name} update found no direction with a positive eigenvalue"
+            else:
+                history[-1]["step"] = subspace_distance(Q, updated)
+                Q = updated
+        if stop_reason:
+            _warn_about_lost_dimensions(Q.shape[0], n_components, n_flat, updater)
+            return TrainingResult(Q, projection, sphere, history, stop_reason)
+
+
+def _project(Phi: Array, projection: Array) -> Array:
+    Z = np.empty((Phi.shape[0], projection.shape[0]))
+    for rows in row_blocks(*Phi.shape):
+        Z[rows] = Phi[rows] @ projection.T
+    return Z
+
+
+def _record(iteration: int, sphere: QPSolution) -> dict[str, Any]:
+    """One line of ``history_``; ``step`` is how far the update that follows moves the subspace (0 after the last)."""
+    return {
+        "iteration": iteration,
+        # Tr(S_Q⁻¹ Q S_α Qᵀ) (paper eq. ``Ltrace``) is the dual's value: Σ α_i ‖z_i − u‖²
+        "criterion": sphere.objective,
+        "radius": float(np.sqrt(sphere.radius2)),
+        "n_support": len(sphere.support),
+        "gap": sphere.gap,
+        "step": 0.0,
+    }
+
+
+def _reason_to_stop(history: list[dict[str, Any]], n_iter: int, tol: float) -> str:
+    if len(history) > n_iter:
+        return f"made the {n_iter} updates asked for"
+    if tol > 0 and len(history) > 1:
+        last, before = history[-1]["criterion"], history[-2]["criterion"]
+        if abs(last - before) <= tol * abs(before):
+            return f"the criterion changed by no more than tol={tol:g} of itself"
+    return ""
+
+
+def _warn_about_lost_dimensions(n_left: int, n_components: int, n_flat: int, updater: Updater) -> None:
+    if n_left < n_components:
+        warnings.warn(
+            f"the subspace has {n_left} of the n_components={n_components} dimensions asked for: the {updater.name} "
+            "update found no more independent directions with a positive eigenvalue",
+            UserWarning,
+            stacklevel=4,
+        )
+    if n_flat:
+        warnings.warn(
+            f"{n_flat} of the {n_components} subspace directions had no scatter in the graph and do not count in the "
+            "distance; a smaller n_components or another laplacian avoids this",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,1 @@
+"""How Q moves: the three sub-algorithms of the paper, one per file."""

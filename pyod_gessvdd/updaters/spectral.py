@@ -1,0 +1,36 @@
+"""Updater ``S``: the generalised eigenproblem S_α q = υ S_x q (paper, Sub-algorithm 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from pyod_gessvdd.components import Updater, UpdateState
+from pyod_gessvdd.graph import RELATIVE_ZERO
+
+
+class Spectral(Updater):
+    """The d eigenvectors with the smallest positive (min) or the largest (max) eigenvalues.
+
+    The problem is solved in its symmetric form on the range of S_x: a direction in which the graph sees no scatter
+    would have an infinite υ, so it is left out. "Positive" means above a relative tolerance. If fewer than d
+    eigenvectors are left, Q gets fewer rows.
+    """
+
+    name = "spectral"
+    aliases = ("S",)
+
+    def update(self, state: UpdateState) -> np.ndarray:
+        """Jump to the optimum of the criterion for the current α."""
+        W = np.eye(state.Q.shape[1]) if state.S_x is None else _inverse_root(state.S_x)
+        values, vectors = scipy.linalg.eigh(W.T @ state.S_alpha @ W)
+        positive = np.flatnonzero(values > RELATIVE_ZERO * values[-1])
+        chosen = positive[: state.n_components] if state.criterion == "min" else positive[::-1][: state.n_components]
+        return (W @ vectors[:, chosen]).T
+
+
+def _inverse_root(S: np.ndarray) -> np.ndarray:
+    """W of shape (F, rank) with Wᵀ S W = I."""
+    values, vectors = scipy.linalg.eigh(S)
+    keep = values > RELATIVE_ZERO * values[-1]
+    return vectors[:, keep] / np.sqrt(values[keep])

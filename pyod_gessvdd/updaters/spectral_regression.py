@@ -1,0 +1,234 @@
+"""Updater ``SR``: targets from the graphs alone, then ridge regression (paper, Sub-algorithm 3 and eq. ``leastsquare1``).
+
+The paper solves L_α t = υ L_x t over N × N matrices and regresses the chosen targets t on the features. With the
+support s, D = diag(α_s), w = √α_s and the projector P = I − wwᵀ, L_α is B Bᵀ with B = D^½ P. So the non-zero υ are those of the
+symmetric #SV × #SV matrix
+
+    M = Bᵀ L_x⁺ B,        and its eigenvectors v give  t = L_x⁺ B v.
+
+As the paper writes it the problem is ill-posed: all b points at the bound share α = C, and for the graphs that are a
+multiple of the identity plus a thin factor (identity, pca, within) υ = C/c is an eigenvalue of multiplicity about b.
+Which targets come out of that eigenspace would be up to LAPACK. We take the ones that the features can express best,
+that is those whose regression residual is smallest: this depends neither on the order of the rows nor on the units of
+the features, and it turns the eigenspace, however large, into an F × F problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from pyod_gessvdd.components import Updater, UpdateState
+from pyod_gessvdd.graph import RELATIVE_ZERO, Graph, row_blocks
+
+Array = np.ndarray
+
+#: Up to this many support vectors (apart from the tied ones) M is formed; above, Lanczos works with products only.
+DENSE_SUPPORT = 300
+#: Eigenvalues that agree to this share belong to one eigenspace.
+TIE = 1e-8
+
+
+class Level(NamedTuple):
+    """One eigenvalue of M: how often it occurs, and Σ f fᵀ over an orthonormal basis of its space, f = Φᵀt."""
+
+    value: float
+    size: int
+    moment: Callable[[], Array]
+
+
+class SpectralRegression(Updater):
+    """Spectral regression.
+
+    Parameters
+    ----------
+    regularization : float, optional
+        The η of Sub-algorithm 3, added to ΦᵀΦ as it is. None adds a tiny constant, the ε of eq. ``leastsquare1``:
+        1e-12 times the mean eigenvalue of ΦᵀΦ.
+    """
+
+    name = "spectral_regression"
+    aliases = ("SR",)
+    needs_graph = True
+
+    def __init__(self, regularization: float | None = None) -> None:
+        self.regularization = regularization
+
+    def update(self, state: UpdateState) -> Array:
+        """Jump to the regression of the best targets for the current α."""
+        if state.graph is None:
+            raise ValueError("spectral regression needs a graph, and laplacian 'none' has none")
+        root = self._inverse_root(state.Phi)
+        levels = _levels(state, state.graph)
+        levels.sort(key=lambda level: -state.sign * level.value)
+        rows: list[Array] = []
+        missing = state.n_components
+        for level in levels:
+            if missing == 0:
+                break
+            # q = (ΦᵀΦ + ηI)⁻¹ Φᵀt for the targets of this level that the regression fits best.
+            fit, directions = scipy.linalg.eigh(root.T @ level.moment() @ root)
+            taken = min(level.size, missing, int(np.count_nonzero(fit > RELATIVE_ZERO * fit[-1])))
+            rows.append((root @ directions[:, ::-1][:, :taken]).T)
+            missing -= taken
+        return np.vstack(rows) if rows else np.zeros((0, state.Phi.shape[1]))
+
+    def _inverse_root(self, Phi: Array) -> Array:
+        """W of shape (F, rank) with W Wᵀ = (ΦᵀΦ + ηI)⁻¹ on the span of the features."""
+        values, vectors = scipy.linalg.eigh(_gram(Phi))
+        ridge = 1e-12 * values.mean() if self.regularization is None else float(self.regularization)
+        if ridge < 0:
+            raise ValueError(f"regularization must not be negative, got {self.regularization!r}")
+        keep = values > RELATIVE_ZERO * values[-1]
+        return vectors[:, keep] / np.sqrt(values[keep] + ridge)
+
+
+def _gram(Phi: Array) -> Array:
+    G = np.zeros((Phi.shape[1], Phi.shape[1]))
+    for rows in row_blocks(*Phi.shape):
+        G += Phi[rows].T @ Phi[rows]
+    return G
+
+
+def _levels(state: UpdateState, graph: Graph) -> list[Level]:
+    """The positive eigenvalues of M with what the regression needs of their eigenspaces."""
+    support = state.support
+    w = np.sqrt(state.alpha[support])
+
+    def target_features(V: Array) -> Array:
+        """Φᵀ L⁺ B v for the columns of V: of shape (F, columns)."""
+        return np.column_stack([state.Phi.T @ graph.pinv_dot(_spread(v)) for v in V.T])
+
+    def _spread(v: Array) -> Array:
+        full = np.zeros(len(state.alpha))
+        full[support] = w * (v - w * (w @ v))
+        return full
+
+    if graph.has_closed_form and np.count_nonzero(_below_largest(state.alpha[support])) <= DENSE_SUPPORT:
+        values, vectors, tie = _closed_form_spectrum(state, graph, w)
+    else:
+        values, vectors = _operator_spectrum(state, graph, w, _spread)
+        tie = None
+    return _group(values, vectors, tie, target_features)
+
+
+def _below_largest(alpha: Array) -> Array:
+    """Which support vectors do not share the largest α, the bound that all points outside the sphere have."""
+    return alpha < (1.0 - 1e-9) * alpha.max()
+
+
+class _Tie(NamedTuple):
+    """The eigenspace of the points that share one α, apart from the thin factor: found without eigenvectors."""
+
+    value: float
+    size: int
+    moment: Array
+
+
+def _closed_form_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[Array, Array, _Tie | None]:
+    """Spectrum of M = P (rest·D + D^½ U diag(inverse − rest) Uᵀ D^½) P, split at its large eigenspace.
+
+    Vectors on the points that share the most frequent α, orthogonal there to 1 and to the thin factor U, are
+    eigenvectors with υ = rest·α. The complement has as many dimensions as there are other support vectors, plus U's.
+    """
+    U, inverse, rest = graph.closed_form_pinv
+    support = state.support
+    alpha = state.alpha[support]
+    others = np.flatnonzero(_below_largest(alpha))
+    shared = np.flatnonzero(~_below_largest(alpha))
+    U_s = U[support]
+    # An orthonormal basis of the complement: unit vectors of the others, and span(1, U) on the shared points.
+    thin = _orthonormal(np.column_stack([np.ones(len(shared)), U_s[shared]]))
+    factor = w[:, None] * U_s
+
+    def compress(X: Array) -> Array:
+        return np.vstack([X[others], thin.T @ X[shared]])
+
+    # M on that basis: P is I − wwᵀ, and w lies in the complement.
+    diagonal = np.concatenate([alpha[others], np.full(thin.shape[1], alpha.max())])
+    w_c = compress(w[:, None])[:, 0]
+    factor_c = compress(factor)
+    inner = rest * np.diag(diagonal) + (factor_c * (inverse - rest)) @ factor_c.T
+    projected = inner - np.outer(w_c, w_c @ inner)
+    M = projected - np.outer(projected @ w_c, w_c)
+    values, small = scipy.linalg.eigh((M + M.T) / 2)
+    vectors = np.zeros((len(support), len(values)))
+    vectors[others] = small[: len(others)]
+    vectors[shared] = thin @ small[len(others) :]
+
+    size = len(shared) - thin.shape[1]
+    if size <= 0 or rest == 0.0:
+        return values, vectors, None
+    # There t = L⁺ B v = rest √α v: supported on the shared points, so f = rest √α Φᵀv.
+    moment = np.zeros((state.Phi.shape[1], state.Phi.shape[1]))
+    mixed = np.zeros((thin.shape[1], state.Phi.shape[1]))
+    for rows in row_blocks(len(shared), state.Phi.shape[1]):
+        block = state.Phi[support[shared[rows]]] - state.alpha_mean
+        moment += block.T @ block
+        mixed += thin[rows].T @ block
+    moment = rest**2 * alpha.max() * (moment - mixed.T @ mixed)
+    return values, vectors, _Tie(rest * float(alpha.max()), size, moment)
+
+
+def _operator_spectrum(
+    state: UpdateState, graph: Graph, w: Array, spread: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """The spectrum of M for a sparse or dense L: whole for few support vectors, its wanted end for many."""
+    support = state.support
+    n_support = len(support)
+
+    def product(v: Array) -> Array:
+        inner = w * graph.pinv_dot(spread(v))[support]
+        return inner - w * (w @ inner)
+
+    if n_support <= DENSE_SUPPORT:
+        M = np.column_stack([product(e) for e in np.eye(n_support)])
+        return scipy.linalg.eigh((M + M.T) / 2)
+    # w is M's null vector; moved to the far end of the spectrum it is not among the smallest.
+    largest = float(eigsh(LinearOperator((n_support,) * 2, product, dtype=float), 1, v0=_start(state), tol=1e-3)[0][0])
+    moved = LinearOperator((n_support,) * 2, lambda v: product(v) - state.sign * largest * w * (w @ v), dtype=float)
+    count = min(state.n_components + 2, n_support - 1)
+    return eigsh(moved, count, which="LA" if state.criterion == "max" else "SA", v0=_start(state), tol=1e-8)
+
+
+def _start(state: UpdateState) -> Array:
+    """A start vector for Lanczos that follows the rows when they are reordered."""
+    return state.Phi[state.support] @ np.cos(np.arange(1, state.Phi.shape[1] + 1))
+
+
+def _group(values: Array, vectors: Array, tie: _Tie | None, target_features: Callable[[Array], Array]) -> list[Level]:
+    """Eigenvalues that agree up to :data:`TIE`, grouped, without the zeros."""
+    largest = max(values.max(), tie.value if tie else 0.0)
+    positive = np.flatnonzero(values > RELATIVE_ZERO * largest)
+    levels = []
+    remaining = positive[np.argsort(values[positive])]
+    if tie is not None:
+        same = np.abs(values[remaining] - tie.value) <= TIE * tie.value
+        joined = vectors[:, remaining[same]]
+        remaining = remaining[~same]
+
+        def with_tie(joined: Array = joined, tie: _Tie = tie) -> Array:
+            F = target_features(joined) if joined.size else np.zeros((len(tie.moment), 0))
+            return tie.moment + F @ F.T
+
+        levels.append(Level(tie.value, tie.size + joined.shape[1], with_tie))
+    breaks = np.flatnonzero(np.diff(values[remaining]) > TIE * values[remaining][1:]) + 1
+    for group in np.split(remaining, breaks):
+        if group.size:
+
+            def moment(V: Array = vectors[:, group]) -> Array:
+                F = target_features(V)
+                return F @ F.T
+
+            levels.append(Level(float(values[group].mean()), len(group), moment))
+    return levels
+
+
+def _orthonormal(A: Array) -> Array:
+    """An orthonormal basis of the columns' span."""
+    U, singular, _ = scipy.linalg.svd(A, full_matrices=False)
+    return U[:, singular > RELATIVE_ZERO * singular[0]]
