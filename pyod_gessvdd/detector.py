@@ -218,8 +218,8 @@ class GESSVDD(NestedComponents, PyODContract):
         y : ignored
             There for scikit-learn's tools.
         sample_weight : array of shape (N,), optional
-            Row i's bound on α becomes C · sample_weight[i], as in scikit-learn's OneClassSVM; mean, scaling and graph do
-            not change.
+            Row i's bound on α becomes C · sample_weight[i], as in scikit-learn's OneClassSVM; mean, scaling and
+            graph do not change.
 
         Returns
         -------

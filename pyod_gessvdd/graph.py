@@ -105,7 +105,7 @@ class Graph:
     def dot(self, B: Array) -> Array:
         """L @ B for B of shape (N,) or (N, m)."""
         weighted = self.weights if B.ndim == 1 else self.weights[:, None]
-        base = self.base * B if np.isscalar(self.base) else self.base @ B
+        base = self.base * B if _is_number(self.base) else self.base @ B
         return base + self.factor @ (weighted * (self.factor.T @ B))
 
     def toarray(self) -> Array:
@@ -122,7 +122,7 @@ class Graph:
     @cached_property
     def diagonal(self) -> Array:
         """The diagonal of L."""
-        base = np.full(self.n_nodes, self.base) if np.isscalar(self.base) else self.base.diagonal()
+        base = np.full(self.n_nodes, self.base) if _is_number(self.base) else self.base.diagonal()
         squared = self.factor.multiply(self.factor) if sp.issparse(self.factor) else self.factor**2
         return base + squared @ self.weights
 
@@ -139,7 +139,7 @@ class Graph:
         for rows in row_blocks(*Phi.shape):
             block = Phi[rows] - shift
             # For a non-scalar base L Φ = L (Φ − 1 shiftᵀ), because a shift is only made where L kills constants.
-            S += block.T @ (self.base * block if np.isscalar(self.base) else self.base[rows] @ Phi)
+            S += block.T @ (self.base * block if _is_number(self.base) else self.base[rows] @ Phi)
             projected += self.factor[rows].T @ block
         S += (projected.T * self.weights) @ projected
         return (S + S.T) / 2
@@ -160,7 +160,7 @@ class Graph:
     @property
     def has_closed_form(self) -> bool:
         """Whether L is a multiple of the identity plus a thin factor (all graphs of the paper but kNN)."""
-        return bool(np.isscalar(self.base))
+        return _is_number(self.base)
 
     @cached_property
     def closed_form_pinv(self) -> tuple[Array, Array, float]:
@@ -208,13 +208,18 @@ class Graph:
         return lambda b: b - (np.bincount(part, weights=b) / counts)[part]
 
 
+def _is_number(base: Any) -> bool:
+    """Whether a base is a multiple of the identity, given by its factor."""
+    return bool(np.isscalar(base))
+
+
 def _add_bases(left: Any, right: Any, n_nodes: int) -> Any:
     parts = [left, right]
-    if all(np.isscalar(part) for part in parts):
+    if all(_is_number(part) for part in parts):
         return left + right
     dense = any(isinstance(part, np.ndarray) for part in parts)
     eye = np.eye(n_nodes) if dense else sp.eye_array(n_nodes, format="csr")
-    first, second = (part * eye if np.isscalar(part) else part for part in parts)
+    first, second = (part * eye if _is_number(part) else part for part in parts)
     # A sparse plus a dense matrix is numpy's outdated matrix type, hence asarray.
     return np.asarray(first + second) if dense else sp.csr_array(first + second)
 

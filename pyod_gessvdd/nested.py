@@ -73,7 +73,8 @@ class NestedComponents(BaseEstimator):
             except (UnknownComponentError, PluginError) as error:
                 raise MissingPluginError(
                     f"this model was fitted with the {plugin['kind']} {plugin['name']!r} of "
-                    f"{plugin['distribution']} {plugin['version']}, which is not installed here; install it to load the model"
+                    f"{plugin['distribution']} {plugin['version']}, which is not installed here; "
+                    "install it to load the model"
                 ) from error
         unpacked = {name: value.unpack() if isinstance(value, _Packed) else value for name, value in state.items()}
         super().__setstate__(unpacked)

@@ -1,4 +1,4 @@
-"""The non-linear projection trick: features whose inner products are the centred kernel (paper eqs. ``eigen``-``npttest``).
+"""The non-linear projection trick: features whose inner products are the centred kernel (paper eqs. ``eigen`` ff.).
 
 Exact, with every training row as a landmark, it is centred kernel PCA. With fewer landmarks it is the same map built
 on the Nyström approximation of the kernel; the two agree when all rows are landmarks. Either way a row costs one

@@ -1,4 +1,4 @@
-"""The kernel functions: scikit-learn's pairwise kernels, ``precomputed`` and any Python function, through the NPT map."""
+"""The kernel functions: scikit-learn's pairwise kernels, ``precomputed`` and any function, through the NPT map."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Updater ``SR``: targets from the graphs alone, then ridge regression (paper, Sub-algorithm 3 and eq. ``leastsquare1``).
+"""Updater ``SR``: targets from the graphs alone, then ridge regression (paper, Sub-algorithm 3, ``leastsquare1``).
 
 The paper solves L_α t = υ L_x t over N × N matrices and regresses the chosen targets t on the features. With the
-support s, D = diag(α_s), w = √α_s and the projector P = I − wwᵀ, L_α is B Bᵀ with B = D^½ P. So the non-zero υ are those of the
-symmetric #SV × #SV matrix
+support s, D = diag(α_s), w = √α_s and the projector P = I − wwᵀ, L_α is B Bᵀ with B = D^½ P. So the non-zero υ are
+those of the symmetric #SV × #SV matrix
 
     M = Bᵀ L_x⁺ B,        and its eigenvectors v give  t = L_x⁺ B v.
 
