@@ -53,7 +53,7 @@ class Graph:
     def __init__(self, n_nodes: int, base: Any = 0.0, factor: Any = None, weights: Array | None = None) -> None:
         self.n_nodes = n_nodes
         self.base = base
-        self.factor = np.zeros((n_nodes, 0)) if factor is None else factor
+        self.factor: Any = np.zeros((n_nodes, 0)) if factor is None else factor
         self.weights = np.zeros(0) if weights is None else np.asarray(weights, dtype=float)
 
     @classmethod
