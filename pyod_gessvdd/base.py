@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import copy
 import numbers
+import warnings
 from typing import Any
 
 import numpy as np
 from pyod.models.base import BaseDetector
+from scipy.special import erf
 from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 Array = np.ndarray
+
+#: What ``predict_with_rejection`` says of a row that it does not decide.
+REJECTED = -2
 
 
 class PyODContract(BaseDetector):
@@ -23,6 +28,10 @@ class PyODContract(BaseDetector):
     """
 
     threshold: str
+
+    def __init__(self, contamination: Any = 0.1) -> None:
+        # PyOD checks floats here and nothing after ``set_params``; we check everything, in ``fit``.
+        self.contamination = contamination
 
     # PyOD's own copy of these is an instance method, scans the warnings' filters and is slow.
     _get_param_names: Any = classmethod(BaseEstimator._get_param_names.__func__)
@@ -37,11 +46,32 @@ class PyODContract(BaseDetector):
         return (labels, self._confidence(scores, labels)) if return_confidence else labels
 
     def predict_proba(self, X: Any, method: str = "linear", return_confidence: bool = False) -> Any:
-        """The probabilities of inlier and outlier, of shape (n, 2); see PyOD's base class for the two methods."""
+        """The probabilities of inlier and outlier, of shape (n, 2).
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            The rows, as an array, a list or a DataFrame.
+        method : {"linear", "unify"}, default="linear"
+            Where the score lies between the training data's smallest and largest, or the unifying scores of Kriegel
+            et al. (2011).
+        return_confidence : bool, default=False
+            Whether to return PyOD's confidence in each label too.
+        """
         check_is_fitted(self, "decision_scores_")
-        # PyOD's code asks for X.shape, which a list does not have.
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        return super().predict_proba(X, method=method, return_confidence=return_confidence)
+        if method not in ("linear", "unify"):
+            raise ValueError(f"method must be 'linear' or 'unify', got {method!r}")
+        scores = self.decision_function(X)
+        if method == "linear":
+            low, high = self.decision_scores_.min(), self.decision_scores_.max()
+            outlier = (scores - low) / (high - low if high > low else 1.0)
+        else:
+            outlier = erf((scores - self._mu) / (self._sigma * np.sqrt(2)))
+        outlier = np.clip(outlier, 0.0, 1.0)
+        probabilities = np.column_stack([1.0 - outlier, outlier])
+        if return_confidence:
+            return probabilities, self._confidence(scores, self._labels(scores))
+        return probabilities
 
     def predict_confidence(self, X: Any) -> Array:
         """How surely each row would get the same label from a slightly different training set (PyOD's definition).
@@ -53,50 +83,110 @@ class PyODContract(BaseDetector):
         scores = self.decision_function(X)
         return self._confidence(scores, self._labels(scores))
 
+    def predict_with_rejection(
+        self,
+        X: Any,
+        T: float = 32,
+        return_stats: bool = False,
+        delta: float = 0.1,
+        c_fp: float = 1,
+        c_fn: float = 1,
+        c_r: float = -1,
+    ) -> Any:
+        """0 for inliers, 1 for outliers and −2 where the confidence is too low to tell (Perini and Davis, 2023).
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            The rows.
+        T : float, default=32
+            A row is rejected if either label has a probability of at least exp(−T).
+        return_stats : bool, default=False
+            Whether to return the result of :meth:`compute_rejection_stats` too.
+        delta, c_fp, c_fn, c_r : float
+            See :meth:`compute_rejection_stats`.
+        """
+        check_is_fitted(self, "decision_scores_")
+        if not 0 < delta < 1:
+            warnings.warn(f"delta must be in (0, 1), got {delta!r}; using 0.1", UserWarning, stacklevel=2)
+            delta = 0.1
+        scores = self.decision_function(X)
+        labels = self._labels(scores)
+        # The smaller tail itself, not one minus the larger: PyOD's form rejects everything from T = 38 on.
+        labels[np.minimum(*self._label_probabilities(scores)) >= np.exp(-T)] = REJECTED
+        if return_stats:
+            return labels, list(self.compute_rejection_stats(T, delta, c_fp, c_fn, c_r))
+        return labels
+
     def compute_rejection_stats(
         self,
         T: float = 32,
         delta: float = 0.1,
         c_fp: float = 1,
         c_fn: float = 1,
-        c_r: Any = -1,
+        c_r: float = -1,
         verbose: bool = False,
     ) -> tuple[float, float, float]:
-        """PyOD's expected rejection rate and its two bounds, for any contamination and threshold."""
+        """PyOD's expected rejection rate, an upper bound of it and of the cost, for any contamination and threshold.
+
+        Parameters
+        ----------
+        T : float, default=32
+            See :meth:`predict_with_rejection`.
+        delta : float, default=0.1
+            The bound of the rejection rate holds with probability 1 − delta.
+        c_fp, c_fn, c_r : float
+            The costs of a false outlier, a missed one and a rejection; a negative ``c_r`` stands for the share of
+            outliers expected in the training data.
+        verbose : bool, default=False
+            Whether PyOD's code prints the three numbers.
+        """
         check_is_fitted(self, "decision_scores_")
-        stand_in = copy.copy(self)
-        stand_in.contamination = self._outlier_rate()
-        if not isinstance(c_r, numbers.Real):
-            c_r = -1  # predict_with_rejection passes a contamination object on as a cost
-        return super(PyODContract, stand_in).compute_rejection_stats(T, delta, c_fp, c_fn, c_r, verbose)
+        # PyOD's formulas read ``contamination``, which here may be an object or, with the radius, beside the point.
+        stand_in = object.__new__(type(self))
+        stand_in.__dict__ = {**vars(self), "contamination": self._outlier_rate}
+        with np.errstate(invalid="ignore"):  # below T = 4 the bound's root is imaginary, and PyOD takes 0 for it
+            rate, rate_bound, cost_bound = super(PyODContract, stand_in).compute_rejection_stats(
+                T, delta, c_fp, c_fn, c_r, verbose
+            )
+        return float(rate), min(float(rate_bound), 1.0), float(cost_bound)
+
+    def _predict_rank(self, X: Any, normalized: bool = False) -> Array:
+        """How many training rows score below each row; normalised by the largest of these ranks, as PyOD does."""
+        check_is_fitted(self, "decision_scores_")
+        ranks = np.searchsorted(np.sort(self.decision_scores_), self.decision_function(X))
+        # All ranks are 0 where every row scores below the training data.
+        return ranks / max(int(ranks.max()), 1) if normalized else ranks
+
+    # From scores to labels ----------------------------------------------------------------------------------------
 
     def _confidence(self, scores: Array, labels: Array) -> Array:
+        inlier, outlier = self._label_probabilities(scores)
+        return np.where(labels == 0, inlier, outlier)
+
+    def _label_probabilities(self, scores: Array) -> tuple[Array, Array]:
+        """The probability that a perturbed training set labels each row 0, and 1 (Perini et al., 2020)."""
         n = len(self.decision_scores_)
         n_below = np.searchsorted(np.sort(self.decision_scores_), scores, side="right")
         posterior = (1 + n_below) / (2 + n)
-        confidence = 1 - binom.cdf(n - int(n * self._outlier_rate()), n, posterior)
-        return np.where(labels == 0, 1 - confidence, confidence)
+        n_inliers = n - int(n * self._outlier_rate)
+        return binom.cdf(n_inliers, n, posterior), binom.sf(n_inliers, n, posterior)
 
     def _labels(self, scores: Array) -> Array:
-        if self.threshold == "radius" or isinstance(self.contamination, numbers.Real):
+        if self.thresholder_ is None:
             return (scores > self.threshold_).astype(int)
-        return np.asarray(self.contamination.predict(scores)).astype(int)
-
-    def _outlier_rate(self) -> float:
-        """The share of outliers that the threshold stands for, at least one training row."""
-        n = len(self.decision_scores_)
-        by_contamination = self.threshold == "contamination" and isinstance(self.contamination, numbers.Real)
-        rate = float(self.contamination) if by_contamination else float(np.mean(self.labels_))
-        return max(rate, (1 + 1e-9) / n)
+        return np.array(self.thresholder_.predict(scores)).astype(int)
 
     def _check_contamination(self) -> None:
         value = self.contamination
         if isinstance(value, numbers.Real):
             if isinstance(value, bool) or not 0.0 < float(value) <= 0.5:
                 raise ValueError(f"contamination must be in (0, 0.5], got {value!r}")
-        elif not (hasattr(value, "fit") and hasattr(value, "predict")):
+        elif isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "predict")):
+            hint = f", write {value.__name__}()" if isinstance(value, type) else ""
             raise ValueError(
-                f"contamination must be a number in (0, 0.5] or a PyThresh object with fit and predict, got {value!r}"
+                "contamination must be a number in (0, 0.5] or a PyThresh object with fit and predict, "
+                f"got {value!r}{hint}"
             )
 
     def _set_n_classes(self, y: Any) -> PyODContract:
@@ -105,11 +195,15 @@ class PyODContract(BaseDetector):
         return self
 
     def _process_decision_scores(self) -> PyODContract:
-        """``threshold_``, ``labels_`` and what ``predict_proba`` needs, from ``decision_scores_``."""
+        """``threshold_``, ``labels_`` and what the methods above need, from ``decision_scores_``.
+
+        All of it is stored here: parameters set after ``fit`` count from the next ``fit`` on.
+        """
         scores = self.decision_scores_
         self._mu = float(np.mean(scores))
-        # Equal scores would make PyOD's "unify" divide by zero.
+        # Equal scores would make "unify" divide by zero.
         self._sigma = max(float(np.std(scores)), np.finfo(float).eps * max(1.0, abs(self._mu)))
+        self.thresholder_: Any = None
         if self.threshold == "radius":
             self.threshold_ = 1.0
             self.labels_ = self._labels(scores)
@@ -117,9 +211,20 @@ class PyODContract(BaseDetector):
             self.threshold_ = float(np.percentile(scores, 100 * (1 - float(self.contamination))))
             self.labels_ = self._labels(scores)
         else:
-            self.contamination.fit(scores)
-            self.labels_ = np.asarray(self.contamination.labels_).astype(int)
+            # A copy: one object may serve several detectors, and a parameter stays as it was given.
+            self.thresholder_ = copy.deepcopy(self.contamination)
+            self.thresholder_.fit(scores)
+            self.labels_ = np.array(self.thresholder_.labels_).astype(int)
             # An object's threshold of exactly 0 is a threshold; only a missing one is replaced.
-            threshold = getattr(self.contamination, "thresh_", None)
+            threshold = getattr(self.thresholder_, "thresh_", None)
             self.threshold_ = float(np.mean(self.labels_)) if threshold is None else float(threshold)
+        self._outlier_rate = self._expected_outlier_rate()
         return self
+
+    def _expected_outlier_rate(self) -> float:
+        """The share of outliers that the threshold stands for, at least one training row."""
+        n = len(self.decision_scores_)
+        by_contamination = self.threshold == "contamination" and self.thresholder_ is None
+        count = n * float(self.contamination) if by_contamination else float(self.labels_.sum())
+        # PyOD's formulas round n · rate down: a whole number must not become the one below.
+        return max(count, 1.0) * (1 + 1e-12) / n

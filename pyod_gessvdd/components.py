@@ -41,7 +41,8 @@ class Component(BaseEstimator, ABC):
         super().__init_subclass__(**kwargs)
         # A subclass is another component: it inherits neither the name nor the aliases of its parent.
         cls.name = cls.__dict__.get("name", cls.__name__.lower())
-        cls.aliases = tuple(cls.__dict__.get("aliases", ()))
+        aliases = cls.__dict__.get("aliases", ())
+        cls.aliases = (aliases,) if isinstance(aliases, str) else tuple(aliases)
 
 
 class Laplacian(Component):

@@ -7,7 +7,7 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -31,7 +31,7 @@ Array = np.ndarray
 DEFAULT_COMPONENTS = 10
 
 
-class GESSVDD(NestedComponents, PyODContract):
+class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     """Graph-Embedded Subspace Support Vector Data Description.
 
     Learns a subspace together with the smallest sphere in it that holds most of the training data; a graph over the
@@ -275,7 +275,7 @@ class GESSVDD(NestedComponents, PyODContract):
         )
         self._publish(result)
         self.kernel_ = kernel
-        self._remember_plugins(laplacian, updater, backend)
+        self._remember_plugins(kernel, laplacian, updater, backend)
         self._set_n_classes(None)
         self.decision_scores_ = self._scores(X)
         self._process_decision_scores()

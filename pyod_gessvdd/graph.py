@@ -104,9 +104,11 @@ class Graph:
 
     def dot(self, B: Array) -> Array:
         """L @ B for B of shape (N,) or (N, m)."""
-        weighted = self.weights if B.ndim == 1 else self.weights[:, None]
-        base = self.base * B if _is_number(self.base) else self.base @ B
-        return base + self.factor @ (weighted * (self.factor.T @ B))
+        product = self.base * B if _is_number(self.base) else self.base @ B
+        if self.weights.size:
+            weights = self.weights if B.ndim == 1 else self.weights[:, None]
+            product = product + self.factor @ (weights * (self.factor.T @ B))
+        return product
 
     def toarray(self) -> Array:
         """L as a dense N × N array: for tests and small examples only."""
@@ -136,10 +138,13 @@ class Graph:
         shift = Phi.mean(axis=0) if self.kills_constants else np.zeros(Phi.shape[1])
         S = np.zeros((Phi.shape[1], Phi.shape[1]))
         projected = np.zeros((self.factor.shape[1], Phi.shape[1]))
+        # A base need not kill constants where the whole L does: its row sums times the shift are taken off.
+        row_sums = None if _is_number(self.base) else self.base @ np.ones(self.n_nodes)
         for rows in row_blocks(*Phi.shape):
             block = Phi[rows] - shift
-            # For a non-scalar base L Φ = L (Φ − 1 shiftᵀ), because a shift is only made where L kills constants.
-            S += block.T @ (self.base * block if _is_number(self.base) else self.base[rows] @ Phi)
+            S += block.T @ (
+                self.base * block if row_sums is None else self.base[rows] @ Phi - np.outer(row_sums[rows], shift)
+            )
             projected += self.factor[rows].T @ block
         S += (projected.T * self.weights) @ projected
         return (S + S.T) / 2
@@ -201,6 +206,8 @@ class Graph:
         """The projection onto the range of L where its null space is known: the indicators of L's components."""
         if not self.kills_constants:
             return None
+        if (self.base - sp.diags_array(self.base.diagonal())).max() > 0:
+            return None  # with negative edges the null space may be larger
         n_parts, part = connected_components(self.base, directed=False)
         if self.weights.size and n_parts > 1:
             return None

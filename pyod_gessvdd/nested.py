@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
@@ -12,6 +14,9 @@ from pyod_gessvdd.components import Component
 from pyod_gessvdd.errors import MissingPluginError, PluginError, SpecError, UnknownComponentError
 from pyod_gessvdd.plugins import registry
 from pyod_gessvdd.specs import resolve
+
+#: Packages that are there wherever this one is.
+ALWAYS_THERE = (__package__, "numpy", "scipy", "sklearn", "pyod")
 
 
 class NestedComponents(BaseEstimator):
@@ -46,8 +51,8 @@ class NestedComponents(BaseEstimator):
     # Saving and loading --------------------------------------------------------------------------------------------
 
     def _remember_plugins(self, *components: Component) -> None:
-        """Note which foreign components, by name, this model was fitted with."""
-        own = __package__ + "."
+        """Note which foreign components, registered by a plugin, this model was fitted with."""
+        used = {type(part) for component in components for part in _parts(component)}
         self.plugins_ = [
             {
                 "kind": entry.kind,
@@ -56,15 +61,11 @@ class NestedComponents(BaseEstimator):
                 "version": entry.version,
             }
             for entry in registry().registrations
-            for component in components
-            if type(component) is entry.component and not entry.component.__module__.startswith(own)
+            if entry.component in used and not _is_own(entry.component)
         ]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            name: _Packed.of(value, name) if isinstance(value, Component) and _is_foreign(value) else value
-            for name, value in super().__getstate__().items()
-        }
+        return {name: _Packed.if_foreign(value, name) for name, value in super().__getstate__().items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for plugin in state.get("plugins_", ()):
@@ -82,30 +83,50 @@ class NestedComponents(BaseEstimator):
 
 @dataclass(frozen=True)
 class _Packed:
-    """A foreign component inside a saved model: unpickled late, so that a missing module gets a sentence."""
+    """A foreign object inside a saved model: unpickled late, so that a missing module gets a sentence."""
 
     parameter: str
-    component: str
+    foreign: str
     payload: bytes
 
     @classmethod
-    def of(cls, component: Component, parameter: str) -> _Packed:
-        kind = type(component)
-        return cls(parameter, f"{kind.__module__}.{kind.__qualname__}", pickle.dumps(component))
+    def if_foreign(cls, value: Any, parameter: str) -> Any:
+        """The value itself, or packed if something in it comes from another package."""
+        foreign = [source for source in map(_source, _parts(value)) if not _is_own(source)]
+        # What lives in __main__ or in a function is left to the pickler: cloudpickle, which joblib's workers use, sends
+        # it by value, and pickle has its own message.
+        if not foreign or any(source.__module__ == "__main__" or "<" in source.__qualname__ for source in foreign):
+            return value
+        try:
+            return cls(parameter, f"{foreign[0].__module__}.{foreign[0].__qualname__}", pickle.dumps(value))
+        except (pickle.PicklingError, TypeError, AttributeError):
+            return value
 
-    def unpack(self) -> Component:
+    def unpack(self) -> Any:
         try:
             return pickle.loads(self.payload)
         except (ImportError, AttributeError) as error:
             raise MissingPluginError(
-                f"this model uses {self.component} as its {self.parameter.rstrip('_')}, which cannot be imported here "
+                f"this model uses {self.foreign} as its {self.parameter.rstrip('_')}, which cannot be imported here "
                 f"({error}); install the package that brings it to load the model"
             ) from error
 
 
-def _is_foreign(component: Component) -> bool:
-    """Whether the component, or one inside it, comes from outside this package."""
-    parts = [component, *component.get_params(deep=True).values()]
-    flat = [item for part in parts for item in (part if isinstance(part, list | tuple) else [part])]
-    own = __package__ + "."
-    return any(isinstance(item, Component) and not type(item).__module__.startswith(own) for item in flat)
+def _parts(value: Any) -> list[Any]:
+    """What a value consists of: itself, the items of a list, the parameters of an estimator."""
+    if isinstance(value, list | tuple):
+        return [part for item in value for part in _parts(item)]
+    if isinstance(value, BaseEstimator):
+        return [value, *(part for inner in value.get_params(deep=False).values() for part in _parts(inner))]
+    return [value]
+
+
+def _source(part: Any) -> Any:
+    """The class or function that has to be imported to load ``part``."""
+    return part if isinstance(part, FunctionType) else type(part)
+
+
+def _is_own(source: Any) -> bool:
+    """Whether a class or function comes from this package or from what this package needs anyway."""
+    package = str(source.__module__).partition(".")[0]
+    return package in ALWAYS_THERE or package in sys.stdlib_module_names

@@ -34,6 +34,9 @@ KINDS: dict[str, type[Component]] = {
     "kernel": Kernel,
 }
 
+#: What a name or alias may be; anything else in a component parameter is a spec string.
+NAME = re.compile(r"[\w-]+")
+
 
 @dataclass(frozen=True)
 class Registration:
@@ -46,13 +49,13 @@ class Registration:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name and the aliases, as they are looked up."""
-        return tuple(key(name) for name in (self.component.name, *self.component.aliases))
+        """The name and the aliases, as they are looked up: each spelling once, for an alias may repeat the name."""
+        return tuple(dict.fromkeys(key(name) for name in (self.component.name, *self.component.aliases)))
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An entry point that could not be used, and why."""
+    """An entry point that could not be used, and why; distribution and version are empty if it is not installed."""
 
     entry_point: str
     distribution: str
@@ -60,7 +63,8 @@ class Failure:
     reason: str
 
     def __str__(self) -> str:
-        return f"plugin {self.entry_point!r} of {self.distribution} {self.version} failed to load: {self.reason}"
+        owner = f" of {self.distribution} {self.version}" if self.distribution else ""
+        return f"plugin {self.entry_point!r}{owner} failed to load: {self.reason}"
 
 
 class Registry:
@@ -71,24 +75,15 @@ class Registry:
         self.registrations: list[Registration] = []
         self._by_name: defaultdict[tuple[str, str], list[Registration]] = defaultdict(list)
         wanted = _wanted_plugins()
+        missing = set(wanted or ())
         for entry_point in entry_points(group=hookspecs.PROJECT):
-            distribution = entry_point.dist.name if entry_point.dist else "unknown distribution"
-            version = entry_point.dist.version if entry_point.dist else "unknown"
+            distribution, version = _owner(entry_point)
             handles = {_normalised(distribution), _normalised(entry_point.name)}
-            if wanted is not None and _normalised(distribution) != BUILTIN_DISTRIBUTION:
-                if not handles & wanted:
-                    continue
-                wanted -= handles
-            self._load(entry_point, distribution, version)
-        for missing in sorted(wanted or ()):
-            self.failures.append(
-                Failure(
-                    missing,
-                    missing,
-                    "(not installed)",
-                    f"{PLUGINS_VARIABLE} names it, but it is not installed",
-                )
-            )
+            missing -= handles
+            if wanted is None or handles & wanted or _normalised(distribution) == BUILTIN_DISTRIBUTION:
+                self._load(entry_point, distribution, version)
+        for name in sorted(missing):
+            self.failures.append(Failure(name, "", "", f"{PLUGINS_VARIABLE} names it, but it is not installed"))
 
     def _load(self, entry_point: EntryPoint, distribution: str, version: str) -> None:
         found: list[Registration] = []
@@ -101,13 +96,18 @@ class Registry:
             # A manager per entry point: what it registers is known to be this distribution's.
             manager = pluggy.PluginManager(hookspecs.PROJECT)
             manager.add_hookspecs(hookspecs)
-            manager.register(entry_point.load(), name=entry_point.name)
+            plugin = entry_point.load()
+            manager.register(plugin, name=entry_point.name)
             manager.check_pending()
+            if not manager.get_hookcallers(plugin):
+                hooks = ", ".join(f"register_{kind}s" for kind in KINDS)
+                raise PluginError(f"it implements no hook; decorate one of {hooks} with pyod_gessvdd.hookimpl")
             for kind in KINDS:
                 getattr(manager.hook, f"register_{kind}s")(register=partial(register, kind))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # Whatever a plugin raises while it loads is its own failure: reported, and nobody else's problem.
-            self.failures.append(Failure(entry_point.name, distribution, version, f"{type(error).__name__}: {error}"))
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            self.failures.append(Failure(entry_point.name, distribution, version, reason))
             return
         self.registrations += found
         for registration in found:
@@ -123,9 +123,10 @@ class Registry:
         found = self._by_name.get((kind, key(name)), [])
         owners = sorted({f"{entry.distribution} {entry.version}" for entry in found})
         if len(found) > 1:
+            remedy = f"uninstall one of them or set {PLUGINS_VARIABLE} to the plugins to load"
             raise PluginError(
                 f"{kind} {name!r} is registered {len(found)} times, by {' and '.join(owners)}; "
-                f"uninstall one of them or set {PLUGINS_VARIABLE} to the plugins to load"
+                f"{remedy if len(owners) > 1 else 'it must give its components different names'}"
             )
         if not found:
             raise UnknownComponentError(self._unknown(kind, name))
@@ -136,8 +137,7 @@ class Registry:
         spellings = [alias for (of_kind, alias) in self._by_name if of_kind == kind]
         near = difflib.get_close_matches(key(name), spellings, n=1)
         sentence = f"unknown {kind} {name!r}"
-        if near:
-            sentence += f", did you mean {self._by_name[kind, near[0]][0].component.name!r}?"
+        sentence += f", did you mean {self._by_name[kind, near[0]][0].component.name!r}?" if near else "."
         sentence += f" Installed: {', '.join(known) or 'none (is pyod-gessvdd itself installed?)'}"
         return "; ".join([sentence, *map(str, self.failures)])
 
@@ -194,13 +194,13 @@ def parameters(component: type[Component]) -> dict[str, Any]:
     return {
         name: parameter.default
         for name, parameter in signature(component).parameters.items()
-        if parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        if parameter.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     }
 
 
 def key(name: str) -> str:
     """How names are compared: case and the choice of ``-`` or ``_`` do not matter."""
-    return name.strip().casefold().replace("-", "_")
+    return name.casefold().replace("-", "_")
 
 
 def _row(entry: Registration) -> dict[str, Any]:
@@ -226,6 +226,16 @@ def _wanted_plugins() -> set[str] | None:
     return None if value is None else {_normalised(name) for name in value.split(",") if name.strip()}
 
 
+def _owner(entry_point: EntryPoint) -> tuple[str, str]:
+    """Distribution and version; the remains of a broken uninstall have an entry point but neither."""
+    distribution: Any = entry_point.dist
+    try:
+        name, version = distribution.name, distribution.version
+    except Exception:  # Python versions differ in what they raise for missing metadata, or return None
+        name = version = None
+    return name or "unknown distribution", version or "unknown version"
+
+
 def _normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
@@ -237,6 +247,9 @@ def _check_component(kind: str, component: Any) -> None:
     if isabstract(component):
         missing = ", ".join(sorted(component.__abstractmethods__))
         raise TypeError(f"{component.__qualname__} does not implement {missing}")
+    names = (component.name, *component.aliases)
+    if not all(isinstance(name, str) and NAME.fullmatch(name) for name in names):
+        raise TypeError(f"{component.__qualname__} has the names {names!r}; a name is letters, digits, '_' and '-'")
     required = [name for name, default in parameters(component).items() if default is Parameter.empty]
     if required:
         raise TypeError(f"{component.__qualname__} needs a default for {', '.join(required)}")

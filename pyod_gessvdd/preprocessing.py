@@ -34,6 +34,8 @@ class Scaling:
         if not standardize:
             return cls(None, None)
         mean = X.mean(axis=0)
+        # A sum over many rows rounds; the second pass brings the mean of a constant column back to its value.
+        mean += sum((X[rows] - mean).sum(axis=0) for rows in row_blocks(*X.shape)) / len(X)
         variance = np.zeros(X.shape[1])
         for rows in row_blocks(*X.shape):
             variance += ((X[rows] - mean) ** 2).sum(axis=0)

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from pyod_gessvdd.components import Component
-from pyod_gessvdd.errors import SpecError, UnknownComponentError
+from pyod_gessvdd.errors import SpecError
 from pyod_gessvdd.kernels.pairwise import FunctionKernel
 from pyod_gessvdd.laplacians.given import GivenLaplacian
 from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
-from pyod_gessvdd.plugins import KINDS, parameters, registry
+from pyod_gessvdd.plugins import KINDS, NAME, parameters, registry
 
 
 def resolve(kind: str, value: Any) -> Any:
@@ -36,27 +36,25 @@ def resolve(kind: str, value: Any) -> Any:
     if kind == "laplacian" and (sp.issparse(value) or isinstance(value, np.ndarray)):
         return GivenLaplacian(value)
     if kind == "kernel" and callable(value) and not isinstance(value, type):
-        return FunctionKernel(value)
+        return FunctionKernel(function=value)
     hint = f", write {value.__name__}()" if isinstance(value, type) else ""
     contract = KINDS[kind].__name__
     raise TypeError(f"{kind} must be a name, a spec string or an instance of {contract}, got {value!r}{hint}")
 
 
 def _from_text(kind: str, text: str) -> Component:
-    try:
-        # Before any parsing: the paper's names "0" and "I" are no Python identifiers or specs.
+    text = text.strip()
+    if NAME.fullmatch(text):
+        # Before any parsing: the paper's "0" is no Python name, and "far-knn" no difference of two graphs.
         return registry().find(kind, text).component()
-    except UnknownComponentError:
-        try:
-            tree = ast.parse(text.strip(), mode="eval").body
-        except SyntaxError as error:
-            raise SpecError(
-                f"cannot read the {kind} {text!r}; write a name, 'name(parameter=value)' or, for graphs, "
-                "'0.7*name + 0.3*name'"
-            ) from error
-        if isinstance(tree, ast.Name | ast.Constant | ast.Attribute):
-            raise
-        return _from_tree(kind, tree, text)
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError) as error:  # ValueError: a null byte, before Python 3.12
+        raise SpecError(
+            f"cannot read the {kind} {text!r}; write a name, 'name(parameter=value)' or, for graphs, "
+            "'0.7*name + 0.3*name'"
+        ) from error
+    return _from_tree(kind, tree, text)
 
 
 def _from_tree(kind: str, tree: ast.expr, text: str) -> Component:
@@ -75,13 +73,17 @@ def _from_call(kind: str, name: str, keywords: list[ast.keyword], text: str) -> 
     known = parameters(component)
     values = {}
     for keyword in keywords:
+        if keyword.arg is None:
+            raise SpecError(f"cannot read {'**' + ast.unparse(keyword.value)!r} in the {kind} {text!r}")
         if keyword.arg not in known:
             raise SpecError(
                 f"{kind} {component.name!r} has no parameter {keyword.arg!r}; it takes {', '.join(known) or 'none'}"
             )
+        if keyword.arg in values:
+            raise SpecError(f"{keyword.arg} is given twice in the {kind} {text!r}")
         try:
             values[keyword.arg] = ast.literal_eval(keyword.value)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise SpecError(
                 f"{keyword.arg} in {text!r} must be a number, a string or another literal, "
                 f"got {ast.unparse(keyword.value)!r}"
@@ -94,11 +96,21 @@ def _terms(tree: ast.expr, text: str) -> list[tuple[float, Component]]:
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
         return _terms(tree.left, text) + _terms(tree.right, text)
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Mult):
-        weight, graph = (tree.left, tree.right) if isinstance(tree.left, ast.Constant) else (tree.right, tree.left)
-        if isinstance(weight, ast.Constant) and isinstance(weight.value, int | float):
-            return [(float(weight.value), _from_tree("laplacian", graph, text))]
+        for factor, graph in ((tree.left, tree.right), (tree.right, tree.left)):
+            weight = _number(factor)
+            if weight is not None:
+                return [(weight, _from_tree("laplacian", graph, text))]
     if isinstance(tree, ast.Name | ast.Call):
         return [(1.0, _from_tree("laplacian", tree, text))]
     raise SpecError(
         f"cannot read {ast.unparse(tree)!r} in the laplacian {text!r}; a sum is written '0.7*knn + 0.3*pca'"
     )
+
+
+def _number(tree: ast.expr) -> float | None:
+    """The number that is written there, with its sign, or None."""
+    try:
+        value = ast.literal_eval(tree)
+    except (ValueError, TypeError):
+        return None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -79,10 +79,10 @@ def alternate(
     """
     history: list[dict[str, Any]] = []
     alpha: Array | None = None
-    n_flat = 0
+    n_unseen = 0
     while True:
         whitening = whiten(Q, data.S_x, ridge)
-        n_flat = max(n_flat, whitening.n_flat)
+        n_unseen = max(n_unseen, whitening.n_unseen)
         projection = whitening.root @ Q
         sphere = solve(_project(data.Phi, projection), alpha)
         alpha = sphere.alpha
@@ -107,7 +107,7 @@ def alternate(
                 history[-1]["step"] = subspace_distance(Q, updated)
                 Q = updated
         if stop_reason:
-            _warn_about_lost_dimensions(Q.shape[0], n_components, n_flat, updater)
+            _warn_about_lost_dimensions(Q.shape[0], n_components, n_unseen, updater)
             return TrainingResult(Q, projection, sphere, history, stop_reason)
 
 
@@ -141,7 +141,7 @@ def _reason_to_stop(history: list[dict[str, Any]], n_iter: int, tol: float) -> s
     return ""
 
 
-def _warn_about_lost_dimensions(n_left: int, n_components: int, n_flat: int, updater: Updater) -> None:
+def _warn_about_lost_dimensions(n_left: int, n_components: int, n_unseen: int, updater: Updater) -> None:
     if n_left < n_components:
         warnings.warn(
             f"the subspace has {n_left} of the n_components={n_components} dimensions asked for: the {updater.name} "
@@ -149,10 +149,10 @@ def _warn_about_lost_dimensions(n_left: int, n_components: int, n_flat: int, upd
             UserWarning,
             stacklevel=4,
         )
-    if n_flat:
+    if n_unseen:
         warnings.warn(
-            f"{n_flat} of the {n_components} subspace directions had no scatter in the graph and do not count in the "
-            "distance; a smaller n_components or another laplacian avoids this",
+            f"the graph sees no scatter in {n_unseen} of the {n_components} subspace directions, and the ridge alone "
+            "scales them; a smaller n_components or another laplacian avoids this",
             UserWarning,
             stacklevel=4,
         )

@@ -1,1 +1,66 @@
-"""The command line."""
+"""The command line: ``gessvdd COMMAND``, one module per command, imported when it is asked for."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from pyod_gessvdd import __version__, errors
+
+#: Each is a module of this package whose ``command`` is the click command.
+COMMANDS = ("demo", "plugins")
+
+#: What a user can put right: one sentence, no traceback. Anything else is a bug and shows where.
+EXPECTED = (
+    errors.ComponentError,
+    errors.MissingPluginError,
+    errors.NotSolvedError,
+    errors.PluginError,
+    errors.SpecError,
+    errors.UnknownComponentError,
+)
+
+
+class Commands(click.Group):
+    """A group that imports a command's module when the command is used, and says errors in one sentence."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, without importing anything."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        return command
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run, and exit with 0, with the command's own code, or with 2 and one sentence on stderr."""
+        try:
+            # Outside of its standalone mode click returns the exit code and lets its errors through.
+            code = super().main(*args, **{**kwargs, "standalone_mode": False})
+        except click.Abort:
+            click.echo("gessvdd: interrupted", err=True)
+            code = 130
+        except (click.ClickException, *EXPECTED) as error:
+            sentence = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            click.echo(f"gessvdd: {sentence}", err=True)
+            code = 2
+        sys.exit(code)
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="gessvdd")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Graph-Embedded Subspace Support Vector Data Description, a PyOD detector with pluggable components."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

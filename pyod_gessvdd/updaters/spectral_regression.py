@@ -101,24 +101,37 @@ def _levels(state: UpdateState, graph: Graph) -> list[Level]:
 
     def target_features(V: Array) -> Array:
         """Φᵀ L⁺ B v for the columns of V: of shape (F, columns)."""
-        return np.column_stack([state.Phi.T @ graph.pinv_dot(_spread(v)) for v in V.T])
+        targets = ((state.Phi.T @ t, t) for t in (graph.pinv_dot(_spread(v)) for v in V.T))
+        # No feature tells duplicates apart: what the features have of a target that does is rounding.
+        least = RELATIVE_ZERO * np.linalg.norm(state.Phi)
+        return np.column_stack([f * (np.linalg.norm(f) > least * np.linalg.norm(t)) for f, t in targets])
 
     def _spread(v: Array) -> Array:
         full = np.zeros(len(state.alpha))
         full[support] = w * (v - w * (w @ v))
         return full
 
-    if graph.has_closed_form and np.count_nonzero(_below_largest(state.alpha[support])) <= DENSE_SUPPORT:
+    tie = None
+    if graph.has_closed_form and graph.closed_form_pinv[2] == 0.0:
+        values, vectors = _thin_spectrum(state, graph, w)
+    elif graph.has_closed_form and np.count_nonzero(_below_largest(state.alpha[support])) <= DENSE_SUPPORT:
         values, vectors, tie = _closed_form_spectrum(state, graph, w)
     else:
         values, vectors = _operator_spectrum(state, graph, w, _spread)
-        tie = None
     return _group(values, vectors, tie, target_features)
 
 
 def _below_largest(alpha: Array) -> Array:
     """Which support vectors do not share the largest α, the bound that all points outside the sphere have."""
     return alpha < (1.0 - 1e-9) * alpha.max()
+
+
+def _thin_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[Array, Array]:
+    """The non-zero spectrum of M = G Gᵀ, G = P D^½ U diag(inverse)^½, where L has no more than its thin factor."""
+    U, inverse, _ = graph.closed_form_pinv
+    G = w[:, None] * U[state.support] * np.sqrt(inverse)
+    vectors, singular, _ = scipy.linalg.svd(G - np.outer(w, w @ G), full_matrices=False)
+    return singular**2, vectors
 
 
 class _Tie(NamedTuple):
@@ -161,7 +174,7 @@ def _closed_form_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[A
     vectors[shared] = thin @ small[len(others) :]
 
     size = len(shared) - thin.shape[1]
-    if size <= 0 or rest == 0.0:
+    if size <= 0:
         return values, vectors, None
     # There t = L⁺ B v = rest √α v: supported on the shared points, so f = rest √α Φᵀv.
     moment = np.zeros((state.Phi.shape[1], state.Phi.shape[1]))
@@ -170,7 +183,9 @@ def _closed_form_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[A
         block = state.Phi[support[shared[rows]]] - state.alpha_mean
         moment += block.T @ block
         mixed += thin[rows].T @ block
-    moment = rest**2 * alpha.max() * (moment - mixed.T @ mixed)
+    rounding = 1e-13 * np.trace(moment)
+    moment -= mixed.T @ mixed
+    moment *= rest**2 * alpha.max() if np.trace(moment) > rounding else 0.0  # zero if all are duplicates
     return values, vectors, _Tie(rest * float(alpha.max()), size, moment)
 
 
@@ -191,8 +206,17 @@ def _operator_spectrum(
     # w is M's null vector; moved to the far end of the spectrum it is not among the smallest.
     largest = float(eigsh(LinearOperator((n_support,) * 2, product, dtype=float), 1, v0=_start(state), tol=1e-3)[0][0])
     moved = LinearOperator((n_support,) * 2, lambda v: product(v) - state.sign * largest * w * (w @ v), dtype=float)
-    count = min(state.n_components + 2, n_support - 1)
-    return eigsh(moved, count, which="LA" if state.criterion == "max" else "SA", v0=_start(state), tol=1e-8)
+    d, count = state.n_components, state.n_components + 2
+    while True:
+        count = min(count, n_support - 1)
+        found = eigsh(moved, count, which="LA" if state.criterion == "max" else "SA", v0=_start(state), tol=1e-8)
+        values = np.sort(state.sign * found[0])[::-1] * state.sign  # the wanted ones first
+        positive = values[values > RELATIVE_ZERO * largest]
+        # Zeros may come first (min) or last (max), and the last eigenspace taken must not be cut.
+        complete = len(positive) > d and abs(positive[-1] - positive[d - 1]) > TIE * positive[d - 1]
+        if complete or count == n_support - 1 or (state.criterion == "max" and len(positive) < count):
+            return found
+        count *= 2
 
 
 def _start(state: UpdateState) -> Array:
