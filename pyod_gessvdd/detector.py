@@ -386,6 +386,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             X,
             reset=reset,
             dtype=np.float64,
+            order="C",  # another layout, such as a DataFrame's, would be added up in another order
             ensure_all_finite=False,
             ensure_min_samples=2 if reset else 1,
         )

@@ -82,10 +82,12 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
     if S_x is None:
         return Whitening(np.eye(d), np.eye(d), 0)
     values, vectors = scipy.linalg.eigh(Q @ S_x @ Q.T)
-    mean = float(values.mean())
+    # If the graph sees nothing of the subspace, the values are rounding of either sign, and so is their mean.
+    rounding = np.finfo(float).eps * S_x.shape[0] * float(np.trace(S_x))
+    values = np.where(values > rounding, values, 0.0)
+    mean = max(float(values.mean()), rounding)
     seen = values > max(ridge, RELATIVE_ZERO) * mean
-    ridged = np.maximum(values, 0.0) + ridge * mean
-    inverse = np.divide(1.0, ridged, out=np.zeros(d), where=seen | (ridge > 0))
+    inverse = np.divide(1.0, values + ridge * mean, out=np.zeros(d), where=seen | (ridge > 0))
     return Whitening(
         (vectors * np.sqrt(inverse)) @ vectors.T,
         (vectors * np.where(seen, inverse, 0.0)) @ vectors.T,

@@ -142,7 +142,9 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of split and detectors.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of split and detectors."
+)
 @click.option("--quick", is_flag=True, help="Take only the digit 0 as normal instead of each of the ten.")
 def command(seed: int, quick: bool) -> None:
     """Compare GESSVDD with PyOD's OCSVM, KNN, IForest and KPCA.
@@ -169,7 +171,7 @@ def command(seed: int, quick: bool) -> None:
         "",
         "* the best ROC-AUC of its data set; all detectors with their default parameters.",
         f"Normal class: {normal}.",
-        f"Trained on the normal rows of 70 % (stratified, seed {seed}), standardised by them; tested on the other 30 %.",
+        f"Trained on the normal rows of 70 % (stratified, seed {seed}) and scaled by them; tested on the other 30 %.",
         f"{perf_counter() - start:.0f} s in all.",
     ):
         console.print(line, style="dim")

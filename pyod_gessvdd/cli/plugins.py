@@ -32,7 +32,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per component or failure.")
 @click.pass_context
 def command(ctx: click.Context, kind: str | None, as_json: bool) -> None:
-    """List the installed components and the plugins that failed to load.
+    """List the installed components, and what failed to load.
 
     The kind is the detector's parameter; it takes a name or an alias, alone or with parameters, for instance
     GESSVDD(laplacian="knn(n_neighbors=7)"). A parameter whose default is None takes the detector's value of the same

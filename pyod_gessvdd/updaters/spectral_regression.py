@@ -29,6 +29,8 @@ Array = np.ndarray
 
 #: Up to this many support vectors (apart from the tied ones) M is formed; above, Lanczos works with products only.
 DENSE_SUPPORT = 300
+#: So many columns go through a sparse solve together: one product serves them all, and memory stays a few N.
+COLUMNS = 8
 #: Eigenvalues that agree to this share belong to one eigenspace.
 TIE = 1e-8
 
@@ -101,14 +103,17 @@ def _levels(state: UpdateState, graph: Graph) -> list[Level]:
 
     def target_features(V: Array) -> Array:
         """Φᵀ L⁺ B v for the columns of V: of shape (F, columns)."""
-        targets = ((state.Phi.T @ t, t) for t in (graph.pinv_dot(_spread(v)) for v in V.T))
+        T = graph.pinv_dot(spread(V))
+        features = state.Phi.T @ T
         # No feature tells duplicates apart: what the features have of a target that does is rounding.
         least = RELATIVE_ZERO * np.linalg.norm(state.Phi)
-        return np.column_stack([f * (np.linalg.norm(f) > least * np.linalg.norm(t)) for f, t in targets])
+        return features * (np.linalg.norm(features, axis=0) > least * np.linalg.norm(T, axis=0))
 
-    def _spread(v: Array) -> Array:
-        full = np.zeros(len(state.alpha))
-        full[support] = w * (v - w * (w @ v))
+    def spread(V: Array) -> Array:
+        """B @ V, of shape (N,) or (N, m)."""
+        W = w if V.ndim == 1 else w[:, None]
+        full = np.zeros((len(state.alpha), *V.shape[1:]))
+        full[support] = W * (V - W * (w @ V))
         return full
 
     tie = None
@@ -117,7 +122,7 @@ def _levels(state: UpdateState, graph: Graph) -> list[Level]:
     elif graph.has_closed_form and np.count_nonzero(_below_largest(state.alpha[support])) <= DENSE_SUPPORT:
         values, vectors, tie = _closed_form_spectrum(state, graph, w)
     else:
-        values, vectors = _operator_spectrum(state, graph, w, _spread)
+        values, vectors = _operator_spectrum(state, graph, w, spread)
     return _group(values, vectors, tie, target_features)
 
 
@@ -196,12 +201,14 @@ def _operator_spectrum(
     support = state.support
     n_support = len(support)
 
-    def product(v: Array) -> Array:
-        inner = w * graph.pinv_dot(spread(v))[support]
-        return inner - w * (w @ inner)
+    def product(V: Array) -> Array:
+        """M @ V for V of shape (#SV,) or (#SV, m)."""
+        W = w if V.ndim == 1 else w[:, None]
+        inner = W * graph.pinv_dot(spread(V))[support]
+        return inner - W * (w @ inner)
 
     if n_support <= DENSE_SUPPORT:
-        M = np.column_stack([product(e) for e in np.eye(n_support)])
+        M = np.hstack([product(E) for E in np.array_split(np.eye(n_support), -(-n_support // COLUMNS), axis=1)])
         return scipy.linalg.eigh((M + M.T) / 2)
     # w is M's null vector; moved to the far end of the spectrum it is not among the smallest.
     largest = float(eigsh(LinearOperator((n_support,) * 2, product, dtype=float), 1, v0=_start(state), tol=1e-3)[0][0])

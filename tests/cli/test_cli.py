@@ -1,0 +1,379 @@
+"""The command line, in this process and in a real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points, version
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from pyod_gessvdd import available, cli, plugins
+from pyod_gessvdd.cli import demo, main
+from pyod_gessvdd.cli import plugins as plugins_command
+from pyod_gessvdd.errors import PluginError
+
+
+@pytest.fixture
+def invoke():
+    """Runs a command in 100 columns."""
+
+    def invoke(*arguments, columns=100):
+        return CliRunner().invoke(main, arguments, env={"COLUMNS": str(columns)})
+
+    return invoke
+
+
+@pytest.fixture
+def broken_plugin(tmp_path, monkeypatch):
+    """An installed plugin that cannot be imported."""
+    info = tmp_path / "brittle_graphs-0.9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brittle-graphs\nVersion: 0.9\n")
+    (info / "entry_points.txt").write_text("[pyod_gessvdd]\nbrittle = brittle_graphs\n")
+    (tmp_path / "brittle_graphs.py").write_text("raise RuntimeError('needs [bold] markup')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv(plugins.PLUGINS_VARIABLE, raising=False)
+    plugins.registry.cache_clear()
+    yield
+    plugins.registry.cache_clear()
+
+
+@pytest.fixture
+def rival_plugin(tmp_path, monkeypatch):
+    """An installed plugin that claims a built-in's name."""
+    info = tmp_path / "rival-2.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 2.0\n")
+    (info / "entry_points.txt").write_text("[pyod_gessvdd]\nrival = rival_updaters\n")
+    (tmp_path / "rival_updaters.py").write_text(
+        "from pyod_gessvdd import Updater, hookimpl\n"
+        "class Gradient(Updater):\n"
+        "    def update(self, state):\n"
+        "        return state.Q\n"
+        "@hookimpl\n"
+        "def register_updaters(register):\n"
+        "    register(Gradient)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv(plugins.PLUGINS_VARIABLE, raising=False)
+    plugins.registry.cache_clear()
+    yield
+    plugins.registry.cache_clear()
+    sys.modules.pop("rival_updaters", None)
+
+
+@pytest.fixture
+def only_builtins(monkeypatch):
+    """No plugin beside the built-ins, whatever the environment holds."""
+    monkeypatch.setenv(plugins.PLUGINS_VARIABLE, "")
+    plugins.registry.cache_clear()
+    yield
+    plugins.registry.cache_clear()
+
+
+# The group ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_console_script_is_the_group():
+    (script,) = entry_points(group="console_scripts", name="gessvdd")
+    assert script.load() is main
+
+
+def test_help_names_every_command_with_a_line_about_it(invoke):
+    result = invoke("--help")
+    assert result.exit_code == 0
+    for name in cli.COMMANDS:
+        assert f"\n  {name}" in result.stdout
+    assert "..." not in result.stdout.partition("Commands:")[2]
+
+
+def test_every_module_of_the_command_line_is_a_command():
+    folder = os.path.dirname(cli.__file__)
+    modules = {name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py")} - {"__init__"}
+    assert modules == set(cli.COMMANDS)
+    context = click.Context(main)
+    assert [main.get_command(context, name).name for name in cli.COMMANDS] == list(cli.COMMANDS)
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_the_help_of_every_command_has_examples(invoke, name):
+    result = invoke(name, "--help")
+    assert result.exit_code == 0
+    assert f"Examples:\n    gessvdd {name}\n" in result.stdout
+
+
+def test_without_a_command_the_help_is_shown(invoke):
+    assert invoke().stdout == invoke("--help").stdout
+    assert invoke().exit_code == 0
+
+
+def test_version_is_the_distributions(invoke):
+    assert invoke("--version").stdout == f"gessvdd, version {version('pyod-gessvdd')}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["plugns"], "No such command 'plugns'"),
+        (["--colour"], "No such option '--colour'"),
+        (["plugins", "--kind", "graph"], "'graph' is not one of 'laplacian', 'updater', 'qp_backend', 'kernel'"),
+        (["plugins", "--jsn"], "No such option '--jsn'"),
+        (["demo", "--seed", "one"], "'one' is not a valid integer"),
+        (["demo", "--seed", "-1"], "-1 is not in the range"),
+        (["demo", "wine"], "unexpected extra argument (wine)"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence_on_stderr_and_exit_code_2(invoke, arguments, words):
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("gessvdd: ")
+    assert result.stderr.count("\n") == 1
+    # click has quoted option names in some versions only.
+    assert words.replace("'--", "--").replace("'", "") in result.stderr.replace("'--", "--").replace("'", "")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (PluginError("two claim the same name"), 2, "gessvdd: two claim the same name\n"),
+        (click.ClickException("no such file"), 2, "gessvdd: no such file\n"),
+        (KeyboardInterrupt(), 130, "gessvdd: interrupted\n"),
+    ],
+    ids=["ours", "click's", "interrupt"],
+)
+def test_an_error_that_the_user_can_put_right_is_one_sentence(invoke, monkeypatch, error, code, sentence):
+    def fail():
+        raise error
+
+    monkeypatch.setattr(plugins_command, "available", fail)
+    result = invoke("plugins")
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr.lstrip("\n") == sentence
+
+
+def test_a_bug_is_not_hidden_behind_a_sentence(invoke, monkeypatch):
+    monkeypatch.setattr(plugins_command, "available", lambda: 1 / 0)
+    assert isinstance(invoke("plugins").exception, ZeroDivisionError)
+
+
+# gessvdd plugins ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 200])
+@pytest.mark.usefixtures("only_builtins")
+def test_plugins_shows_every_component_within_the_width(invoke, columns):
+    result = invoke("plugins", columns=columns)
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    for row in available():
+        assert [line for line in lines if line.startswith(f"  {row['name']}")], row["name"]
+    for kind in plugins.KINDS:
+        assert kind in [line.strip() for line in lines]
+
+
+@pytest.mark.usefixtures("only_builtins")
+def test_plugins_shows_aliases_owner_and_parameters_with_defaults(invoke):
+    lines = [" ".join(line.split()) for line in invoke("plugins", columns=200).stdout.splitlines()]
+    assert f"within Sw pyod-gessvdd {version('pyod-gessvdd')} n_clusters=5" in lines
+    assert any("approximation='auto'" in line for line in lines)
+
+
+@pytest.mark.usefixtures("only_builtins")
+def test_plugins_can_show_one_kind(invoke):
+    text = invoke("plugins", "--kind", "updater").stdout
+    assert "spectral_regression" in text
+    assert "knn" not in text
+
+
+@pytest.mark.usefixtures("broken_plugin")
+@pytest.mark.parametrize("arguments", [[], ["--kind", "updater"]])
+def test_plugins_says_what_failed_and_why_and_exits_with_1(invoke, arguments):
+    result = invoke("plugins", *arguments)
+    assert result.exit_code == 1
+    table, _, problems = result.stdout.partition("Not usable")
+    assert "spectral_regression" in table
+    # The reason is shown as it is, not taken for rich's markup.
+    assert "plugin 'brittle' of brittle-graphs 0.9: RuntimeError: needs [bold] markup" in problems
+
+
+@pytest.mark.usefixtures("rival_plugin")
+def test_plugins_says_once_that_a_name_is_taken_twice_and_exits_with_1(invoke):
+    result = invoke("plugins", columns=200)
+    assert result.exit_code == 1
+    owner = f"pyod-gessvdd {version('pyod-gessvdd')}"
+    assert result.stdout.count(f"updater 'gradient' is registered 2 times, by {owner} and rival 2.0") == 1
+    assert invoke("plugins", "--kind", "kernel").exit_code == 0
+
+
+@pytest.mark.usefixtures("broken_plugin")
+def test_plugins_as_json_holds_the_same_rows(invoke):
+    result = invoke("plugins", "--json")
+    assert result.exit_code == 1
+    rows = json.loads(result.stdout)
+    assert rows == json.loads(json.dumps(available(), default=list))
+    assert rows[-1] | {"error": ""} == {
+        "kind": "plugin",
+        "name": "brittle",
+        "aliases": [],
+        "distribution": "brittle-graphs",
+        "version": "0.9",
+        "parameters": {},
+        "error": "",
+    }
+
+
+@pytest.mark.usefixtures("only_builtins")
+def test_plugins_as_json_of_one_kind(invoke):
+    result = invoke("plugins", "--kind", "laplacian", "--json")
+    assert result.exit_code == 0
+    assert {row["kind"] for row in json.loads(result.stdout)} == {"laplacian"}
+
+
+def test_defaults_that_json_cannot_hold_are_written_as_python_writes_them():
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    defaults = {"a": float("inf"), "b": float("nan"), "c": max, "d": (1, None), "e": {"f": 2.5, "g": True}}
+    text = json.dumps(plugins_command._plain(defaults))
+    assert json.loads(text, parse_constant=refuse) == {
+        "a": "inf",
+        "b": "nan",
+        "c": "<built-in function max>",
+        "d": [1, None],
+        "e": {"f": 2.5, "g": True},
+    }
+
+
+def test_python_dash_m_is_the_same_command(tmp_path):
+    environment = {**os.environ, plugins.PLUGINS_VARIABLE: "not-there", "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "pyod_gessvdd", "plugins"],
+        capture_output=True,
+        encoding="utf-8",
+        env=environment,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "spectral_regression" in done.stdout
+    assert "plugin 'not-there': PYOD_GESSVDD_PLUGINS names it, but it is not installed" in done.stdout
+
+
+# gessvdd demo ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def quick_demo():
+    """One run for all tests: it fits twenty detectors."""
+    return CliRunner().invoke(main, ["demo", "--quick", "--seed", "3"], env={"COLUMNS": "80"})
+
+
+def test_demo_prints_one_table_of_all_detectors_and_data_sets_within_80_columns(quick_demo):
+    assert (quick_demo.exit_code, quick_demo.stderr) == (0, "")
+    lines = quick_demo.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == [
+        "data",
+        "set",
+        "detector",
+        "ROC-AUC",
+        "avg.",
+        "precision",
+        "fit",
+        "(ms)",
+        "score",
+        "(ms)",
+    ]
+    for detector in ("GESSVDD", "OCSVM", "KNN", "IForest", "KPCA"):
+        assert len([line for line in lines if detector in line.split()]) == 4, "three data sets and the mean"
+    firsts = [line.split()[0] for line in lines if "GESSVDD" in line.split()]
+    assert firsts == ["breast-cancer", "wine", "digits", "mean"]
+
+
+def test_demo_marks_the_best_auc_of_each_data_set(quick_demo):
+    block, blocks = [], []
+    for line in quick_demo.stdout.splitlines()[2:]:
+        words = line.split()
+        if "GESSVDD" in words:
+            block = []
+            blocks.append(block)
+        if words and words[-1].replace(".", "").replace(",", "").isdigit():
+            auc = next(word for word in words if word.startswith(("0.", "1.")))
+            block.append((float(auc), "*" in words))
+    assert [len(block) for block in blocks] == [5, 5, 5, 5]
+    for block in blocks:
+        best = max(auc for auc, _ in block)
+        assert all(marked == (auc == best) for auc, marked in block)
+
+
+def test_demo_says_how_it_was_done(quick_demo):
+    text = " ".join(quick_demo.stdout.split())
+    assert "Normal class: breast-cancer: benign, wine: class 1 (the largest), digits: 0." in text
+    assert "70 % (stratified, seed 3)" in text
+
+
+@pytest.fixture(scope="module")
+def wine():
+    """The rows of the smallest data set."""
+    return demo.run_demo(seed=0, datasets=demo.DATASETS[1:2])
+
+
+def test_run_demo_gives_a_row_per_detector(wine):
+    assert [row.detector for row in wine] == list(demo.make_detectors(0))
+    for row in wine:
+        assert row.dataset == "wine"
+        assert 0 <= row.roc_auc <= 1
+        assert 0 <= row.average_precision <= 1
+        assert min(row.fit_seconds, row.score_seconds) > 0
+
+
+def test_run_demo_measures_what_it_says(wine):
+    by_name = {row.detector: row for row in wine}
+    # PyOD's detectors tell the largest wine class from the others well; a mix-up of labels would give 1 - this.
+    assert all(by_name[name].roc_auc > 0.9 for name in ("OCSVM", "KNN", "IForest", "KPCA"))
+    assert all(by_name[name].average_precision > 0.9 for name in ("OCSVM", "KNN", "IForest", "KPCA"))
+
+
+def test_run_demo_gives_the_same_figures_for_the_same_seed_only(wine):
+    def figures(rows):
+        return [(row.roc_auc, row.average_precision) for row in rows]
+
+    seen = []
+    again = demo.run_demo(seed=0, datasets=demo.DATASETS[1:2], progress=seen.append)
+    assert figures(again) == figures(wine)
+    assert seen == [f"wine, class 1: {name}" for name in demo.make_detectors(0)]
+    assert figures(demo.run_demo(seed=1, datasets=demo.DATASETS[1:2])) != figures(wine)
+
+
+def test_the_demo_trains_on_normal_rows_only_and_scales_by_them():
+    train, test, abnormal = demo._split(demo.DATASETS[1], 1, seed=0)
+    assert train.shape == (50, 13)
+    assert test.shape == (54, 13)
+    # The 71 rows of the class, stratified: 50 to train on and 21 among the test rows.
+    assert (~abnormal).sum() == 21
+    assert abs(train.mean(axis=0)).max() < 1e-12
+    assert abs(train.std(axis=0) - 1).max() < 1e-12
+
+
+def test_several_normal_classes_are_averaged():
+    one_class = [demo.Dataset("wine", "load_wine", (label,), "") for label in (0, 1)]
+    both = demo.run_demo(datasets=[demo.Dataset("wine", "load_wine", (0, 1), "")])
+    apart = demo.run_demo(datasets=one_class)
+    for row, first, second in zip(both, apart[:5], apart[5:], strict=True):
+        assert row.roc_auc == pytest.approx((first.roc_auc + second.roc_auc) / 2)
+        assert row.average_precision == pytest.approx((first.average_precision + second.average_precision) / 2)
+
+
+def test_the_means_of_the_table_are_over_the_data_sets():
+    rows = [demo.Row("a", "KNN", 0.8, 0.6, 1.0, 3.0), demo.Row("b", "KNN", 0.6, 0.4, 2.0, 5.0)]
+    (mean,) = demo._means(rows)
+    assert (mean.dataset, mean.detector) == ("mean", "KNN")
+    assert (mean.roc_auc, mean.average_precision) == pytest.approx((0.7, 0.5))
+    assert (mean.fit_seconds, mean.score_seconds) == pytest.approx((1.5, 4.0))
