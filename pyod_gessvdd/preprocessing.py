@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyod_gessvdd.graph import BLOCK_ELEMENTS, row_blocks
+from pyod_gessvdd.graph import row_blocks
 
 Array = np.ndarray
 
 #: A multiple of the register tiles of the usual BLAS kernels.
 TILE = 32
+#: Numbers per block of :func:`map_blocks`, and its largest height: a single row costs as much as a block.
+PADDED_ELEMENTS, MAX_HEIGHT = 1 << 17, 1024
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,11 @@ class Scaling:
 
 
 def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> Array:
-    """``function`` over the rows of X, in blocks whose heights are multiples of :data:`TILE`.
+    """``function`` over the rows of X, in blocks of one height, a multiple of :data:`TILE`.
 
-    A matrix product rounds the rows of an incomplete register tile differently, and a single row differently again.
-    The last block is therefore padded with copies of its last row: a row's result does not depend on its batch.
+    A matrix product rounds the rows of an incomplete register tile differently, and products of different shapes are
+    added up in different orders. So every block has the same shape, the last one padded with copies of its last row: a
+    row's result does not depend on its batch.
 
     Parameters
     ----------
@@ -67,15 +70,15 @@ def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> A
     X : ndarray of shape (n, D)
         The rows.
     row_cost : int
-        The largest number of intermediate values per row; bounds the block's height.
+        The largest number of intermediate values per row; decides the height, and must not depend on the batch.
     """
-    height = max(TILE, BLOCK_ELEMENTS // max(1, row_cost) // TILE * TILE)
+    height = min(max(TILE, PADDED_ELEMENTS // max(1, row_cost) // TILE * TILE), MAX_HEIGHT)
     out: Array | None = None
     for start in range(0, len(X), height):
         block = X[start : start + height]
         n_rows = len(block)
-        if n_rows % TILE:
-            block = np.concatenate([block, np.repeat(block[-1:], -n_rows % TILE, axis=0)])
+        if n_rows < height:
+            block = np.concatenate([block, np.repeat(block[-1:], height - n_rows, axis=0)])
         values = function(block)[:n_rows]
         if out is None:
             out = np.empty((len(X), *values.shape[1:]))

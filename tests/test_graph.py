@@ -114,6 +114,20 @@ def test_pinv_dot_keeps_its_relative_digits_for_small_right_hand_sides(graph, L,
 
 
 @every_kind
+def test_pinv_dot_of_nothing_is_nothing(graph, L):
+    assert (graph.pinv_dot(np.zeros((N, 2))) == 0).all()
+
+
+def test_pinv_dot_of_a_long_chain_keeps_its_digits(rng):
+    # The condition of a chain grows with the square of its length.
+    chain = sp.diags_array([np.ones(399)] * 2, offsets=[-1, 1], format="csr")
+    b = rng.normal(size=400)
+    expected = np.linalg.pinv(oracle.degree_laplacian(chain.toarray()), rcond=1e-10, hermitian=True) @ b
+    found = Graph.from_adjacency(chain).pinv_dot(b)
+    np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())
+
+
+@every_kind
 def test_kills_constants_says_whether_all_row_sums_vanish(graph, L):
     assert graph.kills_constants == (np.abs(L.sum(axis=1)).max() < 1e-12)
 

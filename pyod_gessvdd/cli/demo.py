@@ -141,7 +141,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command("demo", epilog=EXAMPLES)
 @click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of split and detectors."
 )

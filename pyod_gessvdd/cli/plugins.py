@@ -27,7 +27,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command("plugins", epilog=EXAMPLES)
 @click.option("--kind", type=click.Choice(list(KINDS)), help="Only the components of this kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per component or failure.")
 @click.pass_context
@@ -60,9 +60,9 @@ def _print(rows: list[Row]) -> None:
     console.print(_table([row for row in rows if row["kind"] != "plugin"]))
     problems = _problems(rows)
     if problems:
-        console.print("[bold red]Not usable[/]")
+        console.print("\n[bold red]Not usable[/]")
         for problem in problems:
-            console.print(Padding(Text(problem), (0, 0, 0, 2)))
+            console.print(Padding(Text(problem), (0, 0, 1, 2)))
 
 
 def _table(rows: list[Row]) -> RenderableType:

@@ -121,6 +121,10 @@ class PairwiseKernel(Kernel):
         else:
             self.mean_map_, column_means, self.mean_norm2_ = np.zeros(N), np.zeros(N), 0.0
         eigenvalues, U = self._leading(*scipy.linalg.eigh(K, overwrite_a=True, driver="evd"))
+        if self._centers():
+            # Orthogonal to 1 up to rounding, which the uncentred kernel vectors of new rows would blow up.
+            U -= U.mean(axis=0)
+        U *= _orientation(U)
         self.map_ = U / np.sqrt(eigenvalues)
         self.offset_ = column_means @ self.map_
         return U * np.sqrt(eigenvalues)
@@ -143,11 +147,15 @@ class PairwiseKernel(Kernel):
         mean = raw.mean(axis=0) if self._centers() else np.zeros(whiten.shape[1])
         raw -= mean
         _, V = self._leading(*scipy.linalg.eigh(raw.T @ raw))
+        features = raw @ V
+        signs = _orientation(features)
+        features *= signs
+        V *= signs
         self.map_ = whiten @ V
         self.offset_ = mean @ V
         self.mean_map_ = whiten @ mean
         self.mean_norm2_ = float(mean @ mean)
-        return raw @ V
+        return features
 
     def _leading(self, eigenvalues: Array, vectors: Array) -> tuple[Array, Array]:
         """The positive eigenvalues, largest first, that hold ``energy`` of their sum."""
@@ -169,3 +177,8 @@ class PairwiseKernel(Kernel):
         if not np.isfinite(K).all():
             raise ValueError(f"kernel {self.name!r} returned NaN or infinite values")
         return K
+
+
+def _orientation(features: Array) -> Array:
+    """The signs that make each column's largest entry positive: LAPACK's own depend on the order of the rows."""
+    return np.where(features[np.abs(features).argmax(axis=0), np.arange(features.shape[1])] < 0, -1.0, 1.0)

@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from pyod_gessvdd.graph import rows_by_content
+
 #: k-means is run on at most this many rows; the others join the nearest centre. It needs no more to place a few
 #: centres, and the fit stays linear in N.
 MAX_ROWS = 20_000
@@ -26,8 +28,7 @@ def cluster_indicator(Phi: np.ndarray, n_clusters: int, random_state: Any, owner
     if n_clusters > N:
         raise ValueError(f"{owner} needs at least n_clusters={n_clusters} samples, got {N}")
     random = check_random_state(random_state)
-    # A fixed projection orders the rows by what they hold; equal rows may come in either order.
-    rows = np.argsort(Phi @ np.cos(np.arange(1, Phi.shape[1] + 1)), kind="stable")
+    rows = rows_by_content(Phi)
     if N > MAX_ROWS:
         rows = rows[np.sort(random.choice(N, MAX_ROWS, replace=False))]
     labels = _k_means_labels(Phi, rows, n_clusters, random)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.components import Laplacian
-from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.graph import Graph, rows_by_content
 
 
 class KNN(Laplacian):
@@ -36,5 +36,8 @@ class KNN(Laplacian):
                 f"{self.name} needs n_neighbors of at least 1 and more samples than neighbours, "
                 f"got n_neighbors={self.n_neighbors!r} and {len(Phi)} samples"
             )
-        A = NearestNeighbors(n_neighbors=self.n_neighbors).fit(Phi).kneighbors_graph()
-        return Graph.from_adjacency(A.maximum(A.T))
+        # Among equally near points the search takes those it meets first: that must not be the order of the input.
+        order = rows_by_content(Phi)
+        A = NearestNeighbors(n_neighbors=self.n_neighbors).fit(Phi[order]).kneighbors_graph()
+        back = np.argsort(order)
+        return Graph.from_adjacency(A.maximum(A.T)[back][:, back])

@@ -11,12 +11,14 @@ over the data only a thin shell around the sphere is left.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyod_gessvdd.components import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual
+from pyod_gessvdd.qp.stopping import FULL_STEPS, NEGLIGIBLE, ROUNDING, STALLED
 
 Array = np.ndarray
 
@@ -26,10 +28,6 @@ SCREEN_ABOVE = 1000
 SAMPLE_ABOVE = 20_000
 #: … of this size, if at least this many of its points would be outside the sphere.
 SAMPLE_SIZE, SAMPLE_OUTSIDE = 4000, 40
-#: The gap at which rounding takes over, relative to the primal value.
-ROUNDING = 1e-15
-#: This many passes without a gain beyond rounding end the descent.
-STALLED = 3
 
 
 class Vertex(NamedTuple):
@@ -48,14 +46,17 @@ class FrankWolfe(QPBackend):
     ----------
     max_iter : int, default=10000
         The largest number of passes.
+    compiled : bool, default=True
+        Whether small problems are solved by code that numba compiles, if numba is installed; the answer is the same.
     """
 
     name = "frank_wolfe"
     aliases = ("fw",)
     supports_warm_start = True
 
-    def __init__(self, max_iter: int = 10_000) -> None:
+    def __init__(self, max_iter: int = 10_000, compiled: bool = True) -> None:
         self.max_iter = max_iter
+        self.compiled = compiled
 
     def solve(self, dual: SVDDDual, warm_start: Array | None = None) -> QPSolution:
         """Solve the dual to rounding."""
@@ -67,21 +68,42 @@ class FrankWolfe(QPBackend):
         shell = _Shell.whole(dual)
         passes = 0
         while True:
-            vertices, weights, center, n_passes, band = shell.descend(center, self.max_iter - passes)
-            passes += n_passes
-            if band is None:
+            progress = shell.descend(center, max(self.max_iter - passes, 1), self.compiled)
+            passes += progress.n_passes
+            if progress.band is None:
                 break
-            alpha[shell.rows[band.outside]] = shell.dual.upper[band.outside]
-            shell = shell.shrink(band)
-        for vertex, weight in zip(vertices, weights, strict=True):
-            alpha[shell.rows[vertex.indices]] += weight * vertex.alpha
+            alpha[shell.rows[progress.band.outside]] = shell.dual.upper[progress.band.outside]
+            center = progress.center
+            shell = shell.shrink(progress.band)
+        alpha[shell.rows] = progress.alpha
         status = "solved" if passes < self.max_iter else f"stopped after max_iter={self.max_iter} passes"
         return QPSolution(alpha, n_iter=passes, status=status, extras={"n_shell": len(shell.rows)})
 
 
+@cache
+def _compiled_descend() -> Any:
+    """The compiled descent, or None without numba."""
+    try:
+        from pyod_gessvdd.qp.compiled import descend
+    except ImportError:
+        return None
+    return descend
+
+
 class _Band(NamedTuple):
+    """What a gap decides: the points surely outside the sphere, and those near it (the others are inside)."""
+
     outside: Array
     undecided: Array
+
+
+class _Progress(NamedTuple):
+    """How far a shell got: α on it if it is solved (no band), else where to go on."""
+
+    alpha: Array
+    center: Array
+    n_passes: int
+    band: _Band | None = None
 
 
 class _Shell(NamedTuple):
@@ -98,15 +120,25 @@ class _Shell(NamedTuple):
         return cls(dual, np.arange(dual.n_samples), 1.0, np.zeros(dual.Z.shape[1]), 0.0)
 
     def shrink(self, band: _Band) -> _Shell:
+        """The problem of the undecided points."""
         upper = self.dual.upper[band.outside]
-        Z = self.dual.Z[band.undecided]
         return _Shell(
-            SVDDDual(Z, self.dual.upper[band.undecided]),
+            SVDDDual(self.dual.Z[band.undecided], self.dual.upper[band.undecided]),
             self.rows[band.undecided],
             self.budget - float(upper.sum()),
             self.p0 + upper @ self.dual.Z[band.outside],
             self.kappa0 + float(upper @ self.dual.squared_norms[band.outside]),
         )
+
+    def descend(self, center: Array, max_iter: int, compiled: bool) -> _Progress:
+        """Frank–Wolfe on this shell until it is solved or can be thinned out."""
+        if compiled and len(self.rows) < SCREEN_ABOVE:
+            in_loops = _compiled_descend()
+            if in_loops is not None:
+                alpha, passes = in_loops(self.dual, center, max_iter, self.budget, self.p0, self.kappa0)
+                if passes > 0:
+                    return _Progress(alpha, center, passes)
+        return self._descend(center, max_iter)
 
     def vertex_at(self, center: Array) -> tuple[Vertex, Array]:
         """The best vertex for the distances from ``center``, and those squared distances."""
@@ -116,11 +148,10 @@ class _Shell(NamedTuple):
         kappa = self.kappa0 + float(alpha @ self.dual.squared_norms[indices])
         return Vertex(indices, alpha, p, kappa), distances
 
-    def descend(self, center: Array, max_iter: int) -> tuple[list[Vertex], Array, Array, int, _Band | None]:
-        """Frank–Wolfe on this shell until it is solved or can be thinned out (then a band is returned)."""
+    def _descend(self, center: Array, max_iter: int) -> _Progress:
         vertices: list[Vertex] = []
         weights = np.zeros(0)
-        best, stalled = -np.inf, 0
+        best, smallest, stalled = -np.inf, np.inf, 0
         for iteration in range(1, max_iter + 1):
             vertex, distances = self.vertex_at(center)
             if vertices:
@@ -129,15 +160,15 @@ class _Shell(NamedTuple):
                 kappas = np.array([kept.kappa for kept in vertices])
                 scale = vertex.kappa - center @ (2 * vertex.p - center)
                 gap = (vertex.kappa - weights @ kappas) - 2 * center @ (vertex.p - weights @ images)
-                value = scale - gap
-                stalled = stalled + 1 if value <= best + ROUNDING * scale else 0
-                best = max(value, best)
+                gains = scale - gap > best + ROUNDING * scale or gap < 0.5 * smallest
+                stalled = 0 if gains else stalled + 1
+                best, smallest = max(scale - gap, best), min(gap, smallest)
                 # The host's points have a mean squared norm of one: a primal value far below is rounding itself.
                 if gap <= ROUNDING * max(scale, np.finfo(float).eps) or stalled == STALLED:
-                    return vertices, weights, center, iteration, None
+                    return _Progress(self._alpha(vertices, weights), center, iteration)
                 band = self._band(distances, vertex, gap)
                 if band is not None:
-                    return vertices, weights, center, iteration, band
+                    return _Progress(np.zeros(0), center, iteration, band)
             vertices.append(vertex)
             images = np.array([kept.p for kept in vertices])
             kappas = np.array([kept.kappa for kept in vertices])
@@ -148,7 +179,13 @@ class _Shell(NamedTuple):
             vertices = [kept for kept, weight in zip(vertices, weights, strict=True) if weight > 0]
             images, weights = images[weights > 0], weights[weights > 0]
             center = weights @ images
-        return vertices, weights, center, max_iter, None
+        return _Progress(self._alpha(vertices, weights), center, max_iter)
+
+    def _alpha(self, vertices: list[Vertex], weights: Array) -> Array:
+        alpha = np.zeros(len(self.rows))
+        for vertex, weight in zip(vertices, weights, strict=True):
+            alpha[vertex.indices] += weight * vertex.alpha
+        return alpha
 
     def _band(self, distances: Array, vertex: Vertex, gap: float) -> _Band | None:
         if len(self.rows) < SCREEN_ABOVE:
@@ -175,7 +212,8 @@ def minimise_on_simplex(P: Array, kappa: Array, start: Array) -> Array:
     weights = start.copy()
     face = weights > 0
     face[-1] = True
-    scale = np.finfo(float).eps * max(float(np.abs(kappa).max()), float(np.einsum("ij,ij->i", P, P).max()))
+    scale = NEGLIGIBLE * max(float(np.abs(kappa).max()), float(np.einsum("ij,ij->i", P, P).max()))
+    full_steps = 0
     for _ in range(20 * len(weights)):
         active = np.flatnonzero(face)
         pivot = active[np.argmax(weights[active])]
@@ -187,7 +225,7 @@ def minimise_on_simplex(P: Array, kappa: Array, start: Array) -> Array:
         H = 2 * (V @ V.T)
         H[np.diag_indices_from(H)] += 1e-13 * np.trace(H) + np.finfo(float).tiny
         step = np.linalg.solve(H, -slope)
-        if -(slope @ step) <= scale:
+        if -(slope @ step) <= scale or full_steps == FULL_STEPS:
             break
         change = np.zeros(len(weights))
         change[moving] = step
@@ -198,7 +236,9 @@ def minimise_on_simplex(P: Array, kappa: Array, start: Array) -> Array:
         blocking = int(np.argmin(ratios))
         if ratios[blocking] >= 1:
             weights += change
+            full_steps += 1
             continue
+        full_steps = 0
         weights += ratios[blocking] * change
         weights[blocking] = 0.0
         face[blocking] = False

@@ -103,6 +103,12 @@ def test_the_order_of_the_rows_does_not_change_the_scatter(spec, Phi):
     )
 
 
+def test_the_order_of_the_rows_does_not_decide_between_equally_near_neighbours(Phi):
+    order = np.random.default_rng(1).permutation(len(Phi))
+    here, there = KNN().build(Phi, None), KNN().build(Phi[order], None)
+    np.testing.assert_allclose(there.scatter(Phi[order]), here.scatter(Phi), rtol=1e-12)
+
+
 @every_graph
 def test_building_a_graph_leaves_the_features_unchanged(spec, Phi):
     before = Phi.copy()

@@ -1,0 +1,124 @@
+"""Scaling, and passing rows through in blocks."""
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import StandardScaler
+
+from pyod_gessvdd import graph as graph_module
+from pyod_gessvdd.preprocessing import TILE, Scaling, map_blocks
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 20.0, 0.01] + [0.0, 5.0, -3.0]
+
+
+def test_standardized_columns_are_those_of_scikit_learn(X):
+    scaled = Scaling.learn(X, center=True, standardize=True).apply(X)
+    np.testing.assert_allclose(scaled, StandardScaler().fit_transform(X), atol=1e-10)
+
+
+def test_new_rows_are_scaled_by_the_training_rows(X):
+    scaling = Scaling.learn(X[:30], center=True, standardize=True)
+    np.testing.assert_allclose(scaling.apply(X[30:]), StandardScaler().fit(X[:30]).transform(X[30:]), atol=1e-10)
+
+
+def test_without_centering_columns_are_only_divided(X):
+    scaling = Scaling.learn(X, center=False, standardize=True)
+    assert scaling.mean is None
+    np.testing.assert_allclose(scaling.apply(X), X / X.std(axis=0), rtol=1e-10)
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_without_standardizing_the_rows_pass_through(X, center):
+    # Centring is done on the features, after the kernel map.
+    assert Scaling.learn(X, center=center, standardize=False).apply(X) is X
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_scaling_leaves_the_given_rows_unchanged(X, center):
+    before = X.copy()
+    Scaling.learn(X, center=center, standardize=True).apply(X)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_scaling_does_not_depend_on_the_block_size(X, monkeypatch):
+    whole = Scaling.learn(X, center=True, standardize=True)
+    monkeypatch.setattr(graph_module, "BLOCK_ELEMENTS", 7 * 3)
+    blocks = Scaling.learn(X, center=True, standardize=True)
+    np.testing.assert_allclose(blocks.scale, whole.scale, rtol=1e-12)
+    np.testing.assert_allclose(blocks.mean, whole.mean, rtol=1e-12, atol=1e-12)
+
+
+def test_columns_far_from_the_origin_keep_their_digits(X):
+    scaling = Scaling.learn(X + 1e8, center=True, standardize=True)
+    np.testing.assert_allclose(scaling.scale[:2], X.std(axis=0)[:2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -7.3, 1e9])
+@pytest.mark.parametrize("n_rows", [2, 100, 100_000])
+def test_a_constant_column_is_only_shifted(value, n_rows):
+    # The mean of many equal values is not that value: what is left must not be taken for a deviation.
+    scaling = Scaling.learn(np.full((n_rows, 2), value), center=True, standardize=True)
+    assert (scaling.scale == 1.0).all()
+    np.testing.assert_allclose(scaling.mean, value, rtol=1e-15)
+
+
+def test_a_column_that_varies_little_is_no_constant_column():
+    X = 1.0 + 1e-9 * np.random.default_rng(0).normal(size=(100, 1))
+    scaled = Scaling.learn(X, center=True, standardize=True).apply(X)
+    assert scaled.std() == pytest.approx(1.0, rel=1e-6)
+
+
+# Blocks -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_rows", [1, TILE - 1, TILE, TILE + 1, 5 * TILE + 3])
+def test_blocks_give_what_the_whole_gives(n_rows):
+    X = np.random.default_rng(0).normal(size=(n_rows, 3))
+    found = map_blocks(lambda block: block[:, :2] * 2, X, row_cost=10_000_000)
+    np.testing.assert_array_equal(found, X[:, :2] * 2)
+
+
+def test_a_function_may_give_one_number_per_row():
+    X = np.random.default_rng(0).normal(size=(TILE + 3, 3))
+    np.testing.assert_array_equal(map_blocks(lambda block: block[:, 1], X, row_cost=1), X[:, 1])
+
+
+def _heights(n_rows, row_cost):
+    heights = []
+
+    def record(block):
+        heights.append(len(block))
+        return block
+
+    map_blocks(record, np.zeros((n_rows, 2)), row_cost)
+    return heights
+
+
+@pytest.mark.parametrize("row_cost", [1, 100, 1000, 10_000, 10_000_000])
+def test_all_blocks_have_one_height_whatever_the_batch(row_cost):
+    heights = {height for n_rows in (1, TILE, 1500) for height in _heights(n_rows, row_cost)}
+    assert len(heights) == 1
+    assert heights.pop() % TILE == 0
+
+
+def test_blocks_are_lower_where_a_row_costs_more():
+    assert _heights(1, row_cost=10_000) < _heights(1, row_cost=1000) < _heights(1, row_cost=100)
+
+
+def test_a_rows_result_does_not_depend_on_its_batch():
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(200, 37)), rng.normal(size=(37, 11))
+
+    def project(rows):
+        return map_blocks(lambda block: block @ W, rows, row_cost=37)
+
+    whole = project(X)
+    for batch in (slice(0, 1), slice(5, 12), slice(100, 165), slice(199, 200)):
+        np.testing.assert_array_equal(project(X[batch]), whole[batch])
+
+
+def test_no_rows_are_an_error():
+    with pytest.raises(ValueError, match="there are no rows"):
+        map_blocks(lambda block: block, np.zeros((0, 3)), row_cost=3)
