@@ -38,8 +38,11 @@ class Description:
     @classmethod
     def from_sphere(cls, projection: Array, feature_mean: Array, sphere: QPSolution) -> Description:
         """The description that a solved sphere gives; a radius of zero (equal points) is lifted to rounding."""
-        rounding = np.finfo(float).eps * max(1.0, float(sphere.center @ sphere.center))
-        return cls(projection, projection @ feature_mean, sphere.center, max(sphere.radius2, rounding))
+        offset = projection @ feature_mean
+        # In the unit of the data: what is small in one unit is not in another.
+        size2 = float(sphere.center @ sphere.center + offset @ offset) or 1.0
+        rounding = (16 * np.finfo(float).eps) ** 2 * size2
+        return cls(projection, offset, sphere.center, max(sphere.radius2, rounding))
 
     def project(self, Phi: Array) -> Array:
         """Z = S_Q^{-1/2} Q (φ − mean) of each row (paper eq. ``test``)."""

@@ -28,7 +28,7 @@ from pyod_gessvdd.variants import parse_variant, variant_name
 Array = np.ndarray
 
 #: The subspace's dimension when none is asked for.
-DEFAULT_COMPONENTS = 10
+DEFAULT_COMPONENTS = 30
 
 
 class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
@@ -44,7 +44,8 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         "linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "chi2", "additive_chi2", "precomputed", a
         plugin's, or a function of two arrays. All but "linear" go through the non-linear projection trick.
     gamma : float, "scale", "auto" or "median", optional
-        The kernel's width; "scale" unless given. With ``kernel="rbf"`` the paper's ``sigma`` can be given instead.
+        The kernel's width. With ``kernel="rbf"`` the paper's ``sigma`` can be given instead, and with neither it is
+        0.003 times "scale", a wide kernel, which the paper's score needs; for the other kernels it is "scale".
     sigma : float, optional
         gamma = 1 / (2 sigma²).
     laplacian : str, Laplacian or matrix, default="within"
@@ -55,7 +56,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     criterion : {"max", "min"}, default="max"
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to rise or to fall.
     n_components : int, optional
-        d, the dimension of the subspace; 10, or fewer if the features have less, unless given.
+        d, the dimension of the subspace; 30, or fewer if the features have less, unless given.
     C : float, optional
         The upper bound of α, in [1/N, 1]; above 1 equals 1.
     nu : float, optional
@@ -236,6 +237,8 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     def _fit(self, X: Any, sample_weight: Any) -> GESSVDD:
         self._check_parameters()
         X = self._validated(X, reset=True)
+        if np.array_equal(X.min(axis=0), X.max(axis=0)):
+            raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
         weights = check_weights(sample_weight, len(X))
         upper_bounds(len(X), self.C, self.nu, weights)
         random_state = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -309,6 +312,8 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             d = self._dimension(F, len(directions))
             return directions[:d] if self.init == "pca" else random_directions(d, F, random_state)
         Q = np.asarray(self.init, dtype=float)
+        if Q.ndim == 2 and not np.isfinite(Q).all():
+            raise ValueError("init must be finite, got NaN or infinite values")
         if Q.ndim != 2 or Q.shape[1] != F or not 1 <= Q.shape[0] <= F:
             raise ValueError(f"init must be 'pca', 'random' or an array of shape (d, {F}), got shape {Q.shape}")
         if self.n_components is not None and self.n_components != Q.shape[0]:
@@ -372,7 +377,8 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     def _project(self, X: Array) -> Array:
         def project(block: Array) -> Array:
             Phi = self.kernel_.features(self.scaling_.apply(block))
-            return self.description_.project(check_features(Phi, len(block), self.kernel_))
+            Phi = check_features(Phi, len(block), self.kernel_, n_features=self.components_.shape[1])
+            return self.description_.project(Phi)
 
         landmarks = getattr(self.kernel_, "landmarks_", ())
         return map_blocks(project, X, row_cost=max(X.shape[1], len(landmarks)))
@@ -380,7 +386,10 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     # Checks -------------------------------------------------------------------------------------------------------
 
     def _validated(self, X: Any, *, reset: bool) -> Array:
-        """X as a float64 array; one sentence about the first value that is not finite."""
+        """X as a float64 array; one sentence about strings and about the first value that is not finite."""
+        values = np.asarray(X) if isinstance(X, list | tuple) else X
+        if getattr(getattr(values, "dtype", None), "kind", "") in ("S", "U"):
+            raise ValueError(f"X must be numeric, got strings such as {str(values.flat[0])!r}; convert them first")
         X = validate_data(
             self,
             X,
@@ -430,6 +439,9 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         for name in ("C", "nu"):
             value = getattr(self, name)
             _check(value is None or _is_real(value), f"{name} must be a number or None", value)
+        for name in ("center", "standardize", "residual"):
+            value = getattr(self, name)
+            _check(isinstance(value, bool | np.bool_), f"{name} must be True or False", value)
         if self.residual:
             raise NotImplementedError("residual=True is not implemented yet; use residual=False, the paper's score")
 

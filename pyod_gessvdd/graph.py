@@ -40,14 +40,6 @@ def rows_by_content(Phi: Array) -> Array:
     return np.argsort(Phi @ np.cos(np.arange(1, Phi.shape[1] + 1)), kind="stable")
 
 
-def canonical_order(X: Array) -> Array:
-    """The rows' indices ordered by what the rows hold, by a fixed projection: the same order however they came.
-
-    What is drawn from rows in this order does not depend on the order in which they came; equal rows may swap.
-    """
-    return np.argsort(X @ np.cos(np.arange(1, X.shape[1] + 1)), kind="stable")
-
-
 class Graph:
     """A positive semi-definite N × N matrix ``L = B + V diag(w) Vᵀ``, kept in its parts.
 

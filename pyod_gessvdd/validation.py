@@ -14,6 +14,15 @@ from pyod_gessvdd.graph import Graph
 Array = np.ndarray
 
 
+def real_array(value: Any, who: str) -> Array:
+    """What a component returned, as a float array; an error that names the component if it holds no real numbers."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        what = "None" if value is None else f"values of type {array.dtype}"
+        raise ComponentError(f"{who} returned {what}; expected an array of real numbers")
+    return array.astype(float, copy=False)
+
+
 def as_graph(built: Any, n_samples: int, laplacian: Component) -> Graph:
     """What ``Laplacian.build`` returned, checked, as a :class:`Graph`."""
     who = f"laplacian {laplacian.name!r}"
@@ -24,6 +33,8 @@ def as_graph(built: Any, n_samples: int, laplacian: Component) -> Graph:
             )
         if built.shape != (n_samples, n_samples):
             raise ComponentError(f"{who} returned a matrix of shape {built.shape}; expected ({n_samples}, {n_samples})")
+        if not sp.issparse(built):
+            built = real_array(built, who)
         built = Graph.from_matrix(built)
     if built.n_nodes != n_samples:
         raise ComponentError(f"{who} returned a graph of {built.n_nodes} nodes; expected {n_samples}")
@@ -37,12 +48,13 @@ def as_graph(built: Any, n_samples: int, laplacian: Component) -> Graph:
     return built
 
 
-def check_features(Phi: Any, n_samples: int, kernel: Component) -> Array:
-    """What ``Kernel.features`` returned, checked."""
+def check_features(Phi: Any, n_samples: int, kernel: Component, n_features: int | None = None) -> Array:
+    """What ``Kernel.features`` returned, checked; ``n_features`` is what it returned for the training rows."""
     who = f"kernel {kernel.name!r}"
-    Phi = np.asarray(Phi, dtype=float)
-    if Phi.ndim != 2 or Phi.shape[0] != n_samples:
-        raise ComponentError(f"{who} returned features of shape {Phi.shape}; expected ({n_samples}, F)")
+    Phi = real_array(Phi, who)
+    if Phi.ndim != 2 or Phi.shape[0] != n_samples or n_features not in (None, Phi.shape[1]):
+        expected = f"({n_samples}, {'F' if n_features is None else n_features})"
+        raise ComponentError(f"{who} returned features of shape {Phi.shape}; expected {expected}")
     if Phi.shape[1] == 0:
         raise ComponentError(f"{who} left no feature: all rows look alike to it")
     if not np.isfinite(Phi).all():
@@ -53,7 +65,7 @@ def check_features(Phi: Any, n_samples: int, kernel: Component) -> Array:
 def check_projection(Q: Any, n_components: int, n_features: int, updater: Component) -> Array:
     """What ``Updater.update`` returned, checked."""
     who = f"updater {updater.name!r}"
-    Q = np.asarray(Q, dtype=float)
+    Q = real_array(Q, who)
     if Q.ndim != 2 or Q.shape[1] != n_features or Q.shape[0] > n_components:
         raise ComponentError(
             f"{who} returned a projection of shape {Q.shape}; expected (at most {n_components}, {n_features})"

@@ -83,3 +83,24 @@ def test_scores_leave_the_coordinates_unchanged(Phi, projection):
     before = Z.copy()
     description.scores(Z)
     np.testing.assert_array_equal(Z, before)
+
+
+@pytest.mark.parametrize("unit", [1e-18, 1e12])
+def test_the_unit_of_the_features_does_not_change_the_scores(unit, Phi, projection):
+    here, _ = _described(Phi, projection)
+    there, _ = _described(unit * Phi, projection)
+    np.testing.assert_allclose(
+        there.scores(there.project(unit * Phi)), here.scores(here.project(Phi)), rtol=1e-6, atol=1e-9
+    )
+
+
+def test_a_small_sphere_far_from_the_origin_is_no_point(Phi, projection):
+    here, _ = _described(Phi, projection)
+    there, _ = _described(Phi + 1e9, projection)
+    np.testing.assert_allclose(there.scores(there.project(Phi + 1e9)), here.scores(here.project(Phi)), atol=1e-4)
+
+
+def test_equal_points_at_the_origin_have_a_radius_that_can_divide(projection):
+    description, _ = _described(np.zeros((6, 5)), projection, C=0.5)
+    assert (description.scores(description.project(np.zeros((2, 5)))) == 0).all()
+    assert np.isfinite(description.scores(description.project(np.ones((2, 5))))).all()

@@ -13,7 +13,6 @@ from pyod.models.lscp import LSCP
 from pyod.models.suod import SUOD
 from pythresh.thresholds.filter import FILTER
 from pythresh.thresholds.iqr import IQR
-from scipy.stats import rankdata
 from sklearn.base import clone, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
@@ -31,6 +30,10 @@ KERNELS = ("linear", "rbf(gamma=0.001)")
 N_NORMAL, N_OUTLIERS = 90, 10
 
 
+def gessvdd(kernel="linear", **params):
+    return GESSVDD(**{"kernel": kernel, "laplacian": "pca", "random_state": 0, **params})
+
+
 @pytest.fixture(scope="module")
 def data():
     """Training rows with a tenth of outliers, test rows alike, and the test rows' truth."""
@@ -46,7 +49,7 @@ def data():
 
 @pytest.fixture(scope="module", params=KERNELS)
 def fitted(request, data):
-    return GESSVDD(kernel=request.param, random_state=0).fit(data[0])
+    return gessvdd(kernel=request.param).fit(data[0])
 
 
 class ZeroThreshold:
@@ -71,7 +74,7 @@ def test_gessvdd_is_a_pyod_detector_and_an_outlier_detector_to_sklearn():
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_fit_returns_self_and_sets_what_pyod_reads(kernel, data):
-    detector = GESSVDD(kernel=kernel, random_state=0)
+    detector = gessvdd(kernel=kernel)
     assert detector.fit(data[0]) is detector
     n = len(data[0])
     assert detector.decision_scores_.shape == detector.labels_.shape == (n,)
@@ -189,7 +192,7 @@ def test_predict_with_rejection_rejects_only_what_is_uncertain(fitted, data):
 
 def test_predict_with_rejection_does_not_reject_everything_for_large_T():
     X = np.random.default_rng(0).normal(size=(500, 3))
-    detector = GESSVDD(kernel="linear", random_state=0).fit(X)
+    detector = gessvdd().fit(X)
     inner = X[np.argsort(detector.decision_scores_)[:10]]
     assert_array_equal(BaseDetector.predict_with_rejection(clone_of_fit(detector), inner, T=50, c_r=0.1), -2)
     assert_array_equal(detector.predict_with_rejection(inner, T=50), 0)
@@ -239,7 +242,6 @@ def test_predict_rank_counts_the_training_rows_below(fitted, data):
     assert_array_equal(
         ranks, [np.count_nonzero(fitted.decision_scores_ < score) for score in fitted.decision_function(data[1])]
     )
-    assert_allclose(rankdata(ranks), rankdata(fitted.decision_function(data[1])), atol=4)
 
 
 def test_predict_rank_is_normalised_by_its_largest(fitted, data):
@@ -253,7 +255,7 @@ def test_predict_rank_of_the_innermost_row_alone_is_zero(fitted, data):
 
 
 def test_fit_predict_is_deprecated_and_gives_the_labels(data):
-    detector = GESSVDD(kernel="linear", random_state=0)
+    detector = gessvdd()
     with pytest.warns(FutureWarning, match="fit_predict is deprecated"):
         labels = detector.fit_predict(data[0])
     assert_array_equal(labels, detector.labels_)
@@ -263,7 +265,7 @@ def test_fit_predict_is_deprecated_and_gives_the_labels(data):
 def test_fit_predict_score_is_deprecated_and_scores(scoring, data, capsys):
     X, _, y = data
     with pytest.warns(FutureWarning, match="fit_predict_score is deprecated"):
-        score = GESSVDD(kernel="linear", random_state=0).fit_predict_score(X, y, scoring=scoring)
+        score = gessvdd().fit_predict_score(X, y, scoring=scoring)
     assert 0.5 < score <= 1
     assert scoring in capsys.readouterr().out
 
@@ -274,11 +276,11 @@ def test_fit_predict_score_refuses_other_scores(data):
         pytest.warns(FutureWarning, match="deprecated"),
         pytest.raises(NotImplementedError, match="ROC and Precision"),
     ):
-        GESSVDD(kernel="linear").fit_predict_score(X, y, scoring="accuracy")
+        gessvdd().fit_predict_score(X, y, scoring="accuracy")
 
 
 def test_fit_transform_is_fit_and_transform(data):
-    detector = GESSVDD(kernel="linear", random_state=0)
+    detector = gessvdd()
     Z = detector.fit_transform(data[0])
     assert Z.shape == (len(data[0]), detector.n_components_)
     assert_array_equal(Z, detector.transform(data[0]))
@@ -316,7 +318,7 @@ def test_y_is_ignored_without_a_word_whatever_its_classes(y, fitted, data):
 @pytest.mark.parametrize(("n", "contamination"), [(8, 0.1), (100, 1e-3), (100, 1e-15)])
 def test_outliers_have_a_confidence_with_less_than_one_expected(n, contamination):
     X = np.random.default_rng(0).normal(size=(n, 2))
-    detector = GESSVDD(kernel="linear", laplacian="pca", contamination=contamination).fit(X)
+    detector = gessvdd(contamination=contamination).fit(X)
     labels, confidence = detector.predict([[50.0, -50.0], [0.0, 0.0]], return_confidence=True)
     assert_array_equal(labels, [1, 0])
     assert confidence[0] > 0.3
@@ -328,13 +330,13 @@ def test_outliers_have_a_confidence_with_less_than_one_expected(n, contamination
 
 def test_bound_of_a_rate_is_at_most_one_for_few_rows():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    detector = GESSVDD(kernel="linear", laplacian="pca").fit(X)
+    detector = gessvdd().fit(X)
     assert BaseDetector.compute_rejection_stats(detector)[1] > 1
     assert detector.compute_rejection_stats()[1] == 1
 
 
 def test_threshold_object_of_exactly_zero_is_a_threshold(data):
-    detector = GESSVDD(kernel="linear", contamination=ZeroThreshold(), random_state=0).fit(data[0])
+    detector = gessvdd(contamination=ZeroThreshold()).fit(data[0])
     assert detector.threshold_ == 0
     assert_array_equal(detector.labels_, detector.decision_scores_ > 1)
     assert detector.labels_.dtype.kind == "i"
@@ -350,14 +352,14 @@ def test_threshold_object_without_a_threshold_gives_the_share_of_its_labels(data
         def predict(self, scores):
             return (scores > 1).astype(int)
 
-    detector = GESSVDD(kernel="linear", contamination=NoThreshold(), random_state=0).fit(data[0])
+    detector = gessvdd(contamination=NoThreshold()).fit(data[0])
     assert detector.threshold_ == detector.labels_.mean()
 
 
 @pytest.mark.parametrize("thresholder", [FILTER, IQR])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_pythresh_objects_decide(kernel, thresholder, data):
-    detector = GESSVDD(kernel=kernel, contamination=thresholder(), random_state=0).fit(data[0])
+    detector = gessvdd(kernel=kernel, contamination=thresholder()).fit(data[0])
     expected = thresholder().fit(detector.decision_scores_)
     assert_array_equal(detector.labels_, expected.labels_)
     assert detector.threshold_ == expected.thresh_
@@ -374,29 +376,29 @@ def test_pythresh_objects_decide(kernel, thresholder, data):
 
 def test_threshold_object_is_left_as_it_was_given(data):
     thresholder = FILTER()
-    detector = GESSVDD(kernel="linear", contamination=thresholder, random_state=0).fit(data[0])
+    detector = gessvdd(contamination=thresholder).fit(data[0])
     assert thresholder.labels_ is None
     assert detector.thresholder_.labels_ is not None
 
 
 def test_one_threshold_object_serves_two_detectors(data):
     shared = FILTER()
-    first = GESSVDD(kernel="linear", contamination=shared, random_state=0).fit(data[0])
+    first = gessvdd(contamination=shared).fit(data[0])
     labels = first.predict(data[1])
-    GESSVDD(kernel="rbf", contamination=shared, random_state=0).fit(data[0][:50])
+    gessvdd(kernel="rbf", contamination=shared).fit(data[0][:50])
     assert_array_equal(first.predict(data[1]), labels)
 
 
 def test_clone_takes_a_threshold_object_along(data):
-    original = GESSVDD(kernel="linear", contamination=FILTER(), random_state=0)
+    original = gessvdd(contamination=FILTER())
     assert_array_equal(clone(original).fit(data[0]).labels_, original.fit(data[0]).labels_)
 
 
 @pytest.mark.parametrize("value", [None, "auto", 5, 0, 0.0, -0.1, 0.51, float("nan"), np.float32(0.7), True, [0.1]])
 @pytest.mark.parametrize("how", ["constructor", "set_params"])
 def test_contamination_is_checked_in_fit_however_it_was_set(how, value, data):
-    detector = GESSVDD(kernel="linear")
-    detector = GESSVDD(kernel="linear", contamination=value) if how == "constructor" else detector
+    detector = gessvdd()
+    detector = gessvdd(contamination=value) if how == "constructor" else detector
     detector.set_params(contamination=value)
     with pytest.raises(ValueError, match=r"contamination must be .*\(0, 0\.5\].*got ") as error:
         detector.fit(data[0])
@@ -410,8 +412,8 @@ def test_contamination_given_as_a_class_gets_a_hint(data):
 
 @pytest.mark.parametrize("value", [np.float32(0.2), np.float64(0.2)])
 def test_contamination_may_be_a_numpy_number(value, data):
-    detector = GESSVDD(kernel="linear", contamination=value, random_state=0).fit(data[0])
-    plain = GESSVDD(kernel="linear", contamination=0.2, random_state=0).fit(data[0])
+    detector = gessvdd(contamination=value).fit(data[0])
+    plain = gessvdd(contamination=0.2).fit(data[0])
     assert_array_equal(detector.labels_, plain.labels_)
     assert_array_equal(detector.predict(data[1]), plain.predict(data[1]))
     assert_array_equal(detector.predict_confidence(data[1]), plain.predict_confidence(data[1]))
@@ -419,7 +421,7 @@ def test_contamination_may_be_a_numpy_number(value, data):
 
 
 def test_parameters_set_after_fit_count_from_the_next_fit_on(data):
-    detector = GESSVDD(kernel="linear", random_state=0).fit(data[0])
+    detector = gessvdd().fit(data[0])
     before = detector.predict(data[1], return_confidence=True)
     detector.set_params(contamination=FILTER(), threshold="radius")
     assert_array_equal(detector.predict(data[1], return_confidence=True), before)
@@ -432,8 +434,8 @@ def frame(data):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_dataframes_give_what_arrays_give(kernel, data, frame):
-    by_frame = GESSVDD(kernel=kernel, random_state=0).fit(frame)
-    by_array = GESSVDD(kernel=kernel, random_state=0).fit(data[0])
+    by_frame = gessvdd(kernel=kernel).fit(frame)
+    by_array = gessvdd(kernel=kernel).fit(data[0])
     assert list(by_frame.feature_names_in_) == list("abcdef")
     assert by_frame.n_features_in_ == 6
     assert_array_equal(by_frame.decision_scores_, by_array.decision_scores_)
@@ -443,14 +445,14 @@ def test_dataframes_give_what_arrays_give(kernel, data, frame):
 
 @pytest.mark.parametrize("method", ROW_METHODS)
 def test_reordered_columns_are_an_error_everywhere(method, frame):
-    detector = GESSVDD(kernel="linear", random_state=0).fit(frame)
+    detector = gessvdd().fit(frame)
     with pytest.raises(ValueError, match=r"(?s)feature names should match.*same order"):
         getattr(detector, method)(frame[list("bacdef")])
 
 
 @pytest.mark.parametrize("method", ROW_METHODS)
 def test_missing_columns_are_named_everywhere(method, frame):
-    detector = GESSVDD(kernel="linear", random_state=0).fit(frame)
+    detector = gessvdd().fit(frame)
     with pytest.raises(ValueError, match=r"(?s)feature names.*missing.*- f"):
         getattr(detector, method)(frame[list("abcde")])
 
@@ -459,7 +461,7 @@ def test_missing_columns_are_named_everywhere(method, frame):
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, bool, object])
 def test_scores_are_float64_whatever_comes_in(dtype, kernel, data):
     X = (data[0] > 0) if dtype is bool else data[0].astype(dtype)
-    unfitted = GESSVDD(kernel=kernel, laplacian="pca", random_state=0)
+    unfitted = gessvdd(kernel=kernel)
     detector = clone(unfitted).fit(X)
     assert detector.decision_scores_.dtype == detector.decision_function(X).dtype == np.float64
     assert detector.transform(X).dtype == detector.predict_proba(X).dtype == np.float64
@@ -471,7 +473,7 @@ def test_scores_are_float64_whatever_comes_in(dtype, kernel, data):
 def test_equal_scores_give_finite_probabilities(method):
     corners = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     X = np.vstack([corners] * 3)
-    detector = GESSVDD(kernel="linear", laplacian="none", n_iter=0, C=1.0).fit(X)
+    detector = gessvdd(laplacian="none", n_iter=0, C=1.0).fit(X)
     assert np.ptp(detector.decision_scores_) < 1e-9
     probabilities = detector.predict_proba(np.vstack([X, [[5.0, 5.0]]]), method=method)
     assert np.isfinite(probabilities).all()
@@ -481,10 +483,10 @@ def test_equal_scores_give_finite_probabilities(method):
 @pytest.mark.parametrize("kernel", [*KERNELS, "rbf(approximation='nystroem', n_landmarks=20)"])
 def test_editing_the_training_array_later_changes_nothing(kernel, data):
     X = np.ascontiguousarray(data[0])
-    detector = GESSVDD(kernel=kernel, random_state=0).fit(X)
+    detector = gessvdd(kernel=kernel).fit(X)
     before = detector.decision_function(data[1])
     edited = X.copy()
-    other = GESSVDD(kernel=kernel, random_state=0).fit(edited)
+    other = gessvdd(kernel=kernel).fit(edited)
     edited[:] = 1e6
     assert_array_equal(other.decision_function(data[1]), before)
 
@@ -495,7 +497,7 @@ def test_fit_and_scores_leave_the_data_alone(kernel, data):
     X.flags.writeable = False
     weights = np.ones(len(X))
     weights.flags.writeable = False
-    detector = GESSVDD(kernel=kernel, standardize=False, random_state=0).fit(X, sample_weight=weights)
+    detector = gessvdd(kernel=kernel, standardize=False).fit(X, sample_weight=weights)
     for method in ROW_METHODS:
         getattr(detector, method)(X)
     assert_array_equal(X, data[0])
@@ -504,10 +506,10 @@ def test_fit_and_scores_leave_the_data_alone(kernel, data):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_refit_on_other_data_leaves_nothing_of_the_old_fit(kernel, data, frame):
     other = np.random.default_rng(3).normal(size=(60, 3))
-    detector = GESSVDD(kernel=kernel, contamination=FILTER(), random_state=0).fit(frame)
+    detector = gessvdd(kernel=kernel, contamination=FILTER()).fit(frame)
     detector.predict_with_rejection(frame)
     detector.set_params(contamination=0.1).fit(other)
-    fresh = GESSVDD(kernel=kernel, random_state=0).fit(other)
+    fresh = gessvdd(kernel=kernel).fit(other)
     assert set(vars(detector)) == set(vars(fresh))
     assert not hasattr(detector, "feature_names_in_")
     for method in ROW_METHODS:
@@ -519,7 +521,7 @@ def test_refit_on_other_data_leaves_nothing_of_the_old_fit(kernel, data, frame):
 
 @pytest.fixture(scope="module", params=KERNELS)
 def sphere(request, data):
-    return GESSVDD(kernel=request.param, threshold="radius", nu=0.2, random_state=0).fit(data[0])
+    return gessvdd(kernel=request.param, threshold="radius", nu=0.2).fit(data[0])
 
 
 def test_radius_labels_what_is_outside_the_sphere(sphere, data):
@@ -546,7 +548,7 @@ def test_radius_rejects_and_reports(sphere, data):
 
 
 def test_radius_with_every_row_inside_still_has_a_confidence(data):
-    detector = GESSVDD(kernel="linear", threshold="radius", C=1.0, random_state=0).fit(data[0])
+    detector = gessvdd(threshold="radius", C=1.0).fit(data[0])
     assert detector.labels_.sum() == 0
     far = data[0][:1] + 1000
     labels, confidence = detector.predict(far, return_confidence=True)
@@ -556,10 +558,7 @@ def test_radius_with_every_row_inside_still_has_a_confidence(data):
 
 
 def test_radius_makes_the_contamination_irrelevant(data):
-    few, many = (
-        GESSVDD(kernel="linear", threshold="radius", contamination=share, random_state=0).fit(data[0])
-        for share in (0.01, 0.5)
-    )
+    few, many = (gessvdd(threshold="radius", contamination=share).fit(data[0]) for share in (0.01, 0.5))
     assert_array_equal(few.predict(data[1]), many.predict(data[1]))
     assert few.compute_rejection_stats() == many.compute_rejection_stats()
 
@@ -597,7 +596,7 @@ def test_sklearns_checks_pass(detector):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_clone_is_unfitted_and_fits_the_same(kernel, data):
-    detector = GESSVDD(kernel=kernel, laplacian=KNN(n_neighbors=3), random_state=0).fit(data[0])
+    detector = gessvdd(kernel=kernel, laplacian=KNN(n_neighbors=3)).fit(data[0])
     twin = clone(detector)
     assert not hasattr(twin, "decision_scores_")
     assert twin.laplacian is not detector.laplacian
@@ -608,14 +607,14 @@ def test_clone_is_unfitted_and_fits_the_same(kernel, data):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_feature_bagging_takes_it(kernel, data):
     X, X_test, y_test = data
-    ensemble = FeatureBagging(GESSVDD(kernel=kernel), n_estimators=4, random_state=0).fit(X)
+    ensemble = FeatureBagging(gessvdd(kernel=kernel), n_estimators=4, random_state=0).fit(X)
     assert all(type(member) is GESSVDD for member in ensemble.estimators_)
     assert roc_auc_score(y_test, ensemble.decision_function(X_test)) > 0.8
 
 
 def test_lscp_takes_it(data):
     X, X_test, y_test = data
-    detectors = [GESSVDD(kernel="linear", random_state=0), GESSVDD(random_state=0), pyod_knn.KNN()]
+    detectors = [gessvdd(), gessvdd(KERNELS[1]), pyod_knn.KNN()]
     ensemble = LSCP(detectors, n_bins=3, random_state=0).fit(X)
     assert roc_auc_score(y_test, ensemble.decision_function(X_test)) > 0.8
 
@@ -624,7 +623,7 @@ def test_lscp_takes_it(data):
 def test_suod_takes_it(data):
     X, X_test, y_test = data
     ensemble = SUOD(
-        [GESSVDD(kernel="linear", random_state=0), GESSVDD(random_state=0)],
+        [gessvdd(), gessvdd(KERNELS[1])],
         n_jobs=1,
         rp_flag_global=False,
         bps_flag=False,
@@ -637,7 +636,7 @@ def test_suod_takes_it(data):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_pipeline_ends_with_it(kernel, data):
     X, X_test, y_test = data
-    pipeline = make_pipeline(StandardScaler(), GESSVDD(kernel=kernel, standardize=False, random_state=0)).fit(X)
+    pipeline = make_pipeline(StandardScaler(), gessvdd(kernel=kernel, standardize=False)).fit(X)
     assert roc_auc_score(y_test, pipeline.decision_function(X_test)) > 0.8
     assert set(pipeline.predict(X_test)) == {0, 1}
     assert pipeline.predict_proba(X_test).shape == (len(X_test), 2)
@@ -645,18 +644,22 @@ def test_pipeline_ends_with_it(kernel, data):
 
 def test_pipeline_goes_on_from_its_subspace(data):
     X, X_test, _ = data
-    first = GESSVDD(kernel="linear", n_components=2, random_state=0)
+    first = gessvdd(n_components=2)
     pipeline = Pipeline([("subspace", first), ("knn", pyod_knn.KNN())]).fit(X)
     alone = pyod_knn.KNN().fit(first.transform(X))
     assert_array_equal(pipeline.decision_function(X_test), alone.decision_function(first.transform(X_test)))
 
 
+def mean_score(detector, X, y):
+    """Unlike a ranking, no two fits share it."""
+    return detector.decision_function(X).mean()
+
+
 def search(grid, data, **params):
     X, _, y = data
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
-    return GridSearchCV(GESSVDD(random_state=0, **params), grid, scoring="roc_auc", cv=cv, error_score="raise").fit(
-        X, y
-    )
+    scoring = {"roc_auc": "roc_auc", "mean": mean_score}
+    return GridSearchCV(gessvdd(**params), grid, scoring=scoring, refit="roc_auc", cv=cv, error_score="raise").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -673,10 +676,9 @@ def search(grid, data, **params):
 )
 def test_grid_search_reaches_components_and_their_parameters(params, grid, data):
     found = search(grid, data, **params)
-    scores = found.cv_results_["mean_test_score"]
-    assert np.isfinite(scores).all()
-    if len(scores) == 2:
-        assert scores[0] != scores[1], "the parameter does not reach the component"
+    assert max(found.cv_results_["mean_test_roc_auc"]) > 0.5
+    first, second = found.cv_results_["mean_test_mean"]
+    assert first != second, "the parameter does not reach the component"
     ((name, value),) = found.best_params_.items()
     assert found.best_estimator_.get_params()[name] == value
 

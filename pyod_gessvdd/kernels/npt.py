@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,9 @@ import scipy.linalg
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.components import Kernel
-from pyod_gessvdd.graph import row_blocks
+from pyod_gessvdd.errors import ComponentError
+from pyod_gessvdd.graph import row_blocks, rows_by_content
+from pyod_gessvdd.validation import real_array
 
 Array = np.ndarray
 
@@ -74,7 +77,7 @@ class PairwiseKernel(Kernel):
 
     def fit_features(self, X: Array) -> Array:
         """Learn the map and return the training features, of shape (N, F)."""
-        if not 0.0 < self.energy <= 1.0:
+        if not isinstance(self.energy, Real) or not 0.0 < self.energy <= 1.0:
             raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
         self.prepare(X)
         if self._is_exact(len(X)):
@@ -111,6 +114,8 @@ class PairwiseKernel(Kernel):
         # A copy: the landmarks must not change when the caller edits the array later.
         self.landmarks_ = np.array(X)
         K = self._checked(self.gram(X, self.landmarks_), N, N)
+        # Before the centring: what is left of a wide kernel after it is small beside the rounding of its entries.
+        rounding = 4 * N * np.finfo(float).eps * float(max(K.max(), -K.min()))
         if self._centers():
             self.mean_map_ = np.full(N, 1.0 / N)
             column_means = K.mean(axis=0)
@@ -120,7 +125,8 @@ class PairwiseKernel(Kernel):
             K += self.mean_norm2_
         else:
             self.mean_map_, column_means, self.mean_norm2_ = np.zeros(N), np.zeros(N), 0.0
-        eigenvalues, U = self._leading(*scipy.linalg.eigh(K, overwrite_a=True, driver="evd"))
+        eigenvalues, U = scipy.linalg.eigh(K, overwrite_a=True, driver="evd")
+        eigenvalues, U = self._leading(eigenvalues, U, rounding)
         if self._centers():
             # Orthogonal to 1 up to rounding, which the uncentred kernel vectors of new rows would blow up.
             U -= U.mean(axis=0)
@@ -132,10 +138,11 @@ class PairwiseKernel(Kernel):
     def _fit_nystroem(self, X: Array) -> Array:
         """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut."""
         N = len(X)
-        if not self.n_landmarks >= 1:
-            raise ValueError(f"n_landmarks must be at least 1, got {self.n_landmarks!r}")
+        if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
+            raise ValueError(f"n_landmarks must be at least 1, got {self.n_landmarks!r}; give a whole number of rows")
         random = check_random_state(self.random_state)
-        self.landmarks_ = X[np.sort(random.choice(N, min(self.n_landmarks, N), replace=False))]
+        drawn = np.sort(random.choice(N, min(self.n_landmarks, N), replace=False))
+        self.landmarks_ = X[rows_by_content(X)[drawn]]
         m = len(self.landmarks_)
         eigenvalues, U = scipy.linalg.eigh(self._checked(self.gram(self.landmarks_, self.landmarks_), m, m))
         keep = eigenvalues > RANK_TOLERANCE * eigenvalues.max()
@@ -157,10 +164,10 @@ class PairwiseKernel(Kernel):
         self.mean_norm2_ = float(mean @ mean)
         return features
 
-    def _leading(self, eigenvalues: Array, vectors: Array) -> tuple[Array, Array]:
+    def _leading(self, eigenvalues: Array, vectors: Array, rounding: float = 0.0) -> tuple[Array, Array]:
         """The positive eigenvalues, largest first, that hold ``energy`` of their sum."""
         order = np.argsort(-eigenvalues, kind="stable")
-        order = order[eigenvalues[order] > RANK_TOLERANCE * max(eigenvalues[order[0]], 0.0)]
+        order = order[eigenvalues[order] > max(RANK_TOLERANCE * eigenvalues[order[0]], rounding)]
         share = np.cumsum(eigenvalues[order])
         count = int(np.searchsorted(share, self.energy * share[-1] * (1 - 1e-12))) + 1 if order.size else 0
         return eigenvalues[order[:count]], vectors[:, order[:count]]
@@ -169,13 +176,19 @@ class PairwiseKernel(Kernel):
         return True if self.center is None else self.center
 
     def _checked(self, K: Any, n_rows: int, n_columns: int) -> Array:
-        K = np.asarray(K, dtype=float)
+        who = f"kernel {self.name!r}"
+        K = real_array(K, who)
         if K.shape != (n_rows, n_columns):
-            raise ValueError(
-                f"kernel {self.name!r} returned a matrix of shape {K.shape}; expected ({n_rows}, {n_columns})"
-            )
+            raise ComponentError(f"{who} returned a matrix of shape {K.shape}; expected ({n_rows}, {n_columns})")
         if not np.isfinite(K).all():
-            raise ValueError(f"kernel {self.name!r} returned NaN or infinite values")
+            raise ComponentError(f"{who} returned NaN or infinite values")
+        if n_rows == n_columns:
+            # In blocks: the matrix may be as large as memory allows.
+            difference = max(float(np.abs(K[rows] - K[:, rows].T).max()) for rows in row_blocks(n_rows, n_rows))
+            if difference > 1e-8 * max(K.max(), -K.min()):
+                raise ComponentError(
+                    f"{who} returned a matrix that is not symmetric: |K − Kᵀ| reaches {difference:.3g}"
+                )
         return K
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ def cluster_indicator(Phi: np.ndarray, n_clusters: int, random_state: Any, owner
     Rows are clustered in the order of their values, so that the order in which they came does not matter.
     """
     N = len(Phi)
-    if n_clusters < 1:
-        raise ValueError(f"n_clusters must be at least 1, got {n_clusters!r}")
+    if not isinstance(n_clusters, Integral) or n_clusters < 1:
+        raise ValueError(f"n_clusters must be a whole number of at least 1, got {n_clusters!r}")
     if n_clusters > N:
         raise ValueError(f"{owner} needs at least n_clusters={n_clusters} samples, got {N}")
     random = check_random_state(random_state)

@@ -5,6 +5,7 @@ The authors' published code links the farthest points instead; we follow the pap
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ class KNN(Laplacian):
         """L = D − A with A_ij = 1 if i ∈ N_j or j ∈ N_i."""
         from sklearn.neighbors import NearestNeighbors
 
-        if not 1 <= self.n_neighbors < len(Phi):
+        if not isinstance(self.n_neighbors, Integral) or not 1 <= self.n_neighbors < len(Phi):
             raise ValueError(
-                f"{self.name} needs n_neighbors of at least 1 and more samples than neighbours, "
+                f"{self.name} needs a whole n_neighbors of at least 1 and more samples than neighbours, "
                 f"got n_neighbors={self.n_neighbors!r} and {len(Phi)} samples"
             )
         # Among equally near points the search takes those it meets first: that must not be the order of the input.

@@ -17,6 +17,8 @@ DATA = load_iris().data[50:] + 1e-3 * np.random.default_rng(0).uniform(size=(100
 X, NEW = DATA[::2], DATA[1::2][:20]
 
 GAMMA_SCALE = 1 / (4 * X.var())
+#: What the rbf kernel takes unless told otherwise.
+GAMMA_WIDE = 0.003 * GAMMA_SCALE
 
 
 def cauchy(A, B):
@@ -31,7 +33,8 @@ def _sigma_rbf(A, B):
 
 #: Kernel → k(x, y) by scikit-learn or by hand.
 KERNELS = {
-    "rbf": lambda A, B: pairwise.rbf_kernel(A, B, gamma=GAMMA_SCALE),
+    "rbf": lambda A, B: pairwise.rbf_kernel(A, B, gamma=GAMMA_WIDE),
+    "rbf(gamma='scale')": lambda A, B: pairwise.rbf_kernel(A, B, gamma=GAMMA_SCALE),
     "rbf(sigma=0.8)": _sigma_rbf,
     "rbf(gamma=0.5)": lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.5),
     "laplacian": lambda A, B: pairwise.laplacian_kernel(A, B, gamma=GAMMA_SCALE),
@@ -131,9 +134,21 @@ def test_without_centering_inner_products_are_the_kernel_itself(kernel):
 
 
 def test_the_detectors_center_reaches_the_kernel():
-    detector = GESSVDD(center=False, n_components=3, n_iter=0, random_state=0).fit(X)
+    detector = GESSVDD(gamma="scale", center=False, n_components=3, n_iter=0, random_state=0).fit(X)
     assert detector.kernel_.center is False
     assert detector.kernel_.mean_norm2_ == 0.0
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 1e-6, 1e-8])
+def test_a_wide_kernel_has_no_features_that_are_rounding(gamma):
+    # Its entries are near one and their rounding is what the centring leaves of its small eigenvalues.
+    Phi = RBF(gamma=gamma, energy=1.0).fit_features(X)
+    values = np.sum(Phi**2, axis=0)
+    assert len(values) >= 4  # x itself is always there: k ≈ 1 − gamma ‖x − y‖²
+    assert values.min() > 50 * np.finfo(float).eps
+    np.testing.assert_allclose(
+        Phi @ Phi.T, oracle.centered_gram(pairwise.rbf_kernel(X, gamma=gamma)), atol=10 * len(X) * np.finfo(float).eps
+    )
 
 
 # Precomputed and linear -------------------------------------------------------------------------------------------

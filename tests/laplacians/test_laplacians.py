@@ -1,5 +1,7 @@
 """The paper's graphs against its equations, written with dense N × N matrices."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -192,9 +194,10 @@ def test_fewer_samples_than_clusters_is_an_error(component):
         component.build(np.eye(4), SEED)
 
 
-@pytest.mark.parametrize("component", [Within(n_clusters=0), Between(n_clusters=-1)], ids=["within", "between"])
-def test_less_than_one_cluster_is_an_error(component):
-    with pytest.raises(ValueError, match=f"n_clusters must be at least 1, got {component.n_clusters}"):
+@pytest.mark.parametrize("component", [Within(n_clusters=0), Between(n_clusters=-1), Within(n_clusters=2.5)], ids=repr)
+def test_the_number_of_clusters_must_be_a_whole_number_of_at_least_one(component):
+    expected = f"n_clusters must be a whole number of at least 1, got {component.n_clusters}"
+    with pytest.raises(ValueError, match=re.escape(expected)):
         component.build(np.eye(4), SEED)
 
 
@@ -258,9 +261,10 @@ def test_knn_needs_more_samples_than_neighbours(n_neighbors):
         KNN(n_neighbors=n_neighbors).build(np.eye(5), None)
 
 
-def test_knn_needs_a_neighbour():
-    with pytest.raises(ValueError, match=r"n_neighbors of at least 1 .* got n_neighbors=0"):
-        KNN(n_neighbors=0).build(np.eye(5), None)
+@pytest.mark.parametrize("n_neighbors", [0, -2, 1.5])
+def test_knn_needs_a_whole_number_of_neighbours(n_neighbors):
+    with pytest.raises(ValueError, match=rf"whole n_neighbors of at least 1 .* got n_neighbors={n_neighbors}"):
+        KNN(n_neighbors=n_neighbors).build(np.eye(5), None)
 
 
 # Sums and given matrices ------------------------------------------------------------------------------------------
