@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pyod_gessvdd.hookspecs import hookimpl
 from pyod_gessvdd.kernels import linear, pairwise
 from pyod_gessvdd.laplacians import between, identity, knn, none, pca, within
-from pyod_gessvdd.qp import auto, frank_wolfe, osqp
+from pyod_gessvdd.qp import auto, frank_wolfe, interior_point, libsvm, osqp
 from pyod_gessvdd.updaters import gradient, spectral, spectral_regression
 
 
@@ -28,7 +28,7 @@ def register_updaters(register: Callable[[type], None]) -> None:
 @hookimpl
 def register_qp_backends(register: Callable[[type], None]) -> None:
     """The solvers of the SVDD dual."""
-    for component in (auto.Auto, frank_wolfe.FrankWolfe, osqp.OSQP):
+    for component in (auto.Auto, frank_wolfe.FrankWolfe, interior_point.InteriorPoint, libsvm.LibSVM, osqp.OSQP):
         register(component)
 
 

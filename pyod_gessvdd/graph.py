@@ -23,7 +23,7 @@ Array = np.ndarray
 BLOCK_ELEMENTS = 1 << 20
 
 #: Row sums and eigenvalues below this share of the largest count as zero.
-RELATIVE_ZERO = 1e-10
+RELATIVE_ZERO = 1e-12
 
 #: The relative residual at which conjugate gradients stop.
 SOLVED = 1e-11

@@ -1,5 +1,7 @@
 """What bad input gets: one sentence with the value seen, and a detector that is as it was before."""
 
+import copy
+import functools
 import re
 
 import numpy as np
@@ -23,6 +25,11 @@ def good_rows():
     return np.random.default_rng(0).normal(size=(N, D))
 
 
+@functools.cache
+def fitted_detector():
+    return GESSVDD(kernel="linear", laplacian="pca", random_state=0).fit(good_rows())
+
+
 def refuses(error, match, X=None, sample_weight=None, **params):
     """Fitting fails with this error, and leaves an unfitted detector unfitted and a fitted one fitted as it was."""
     params = {"kernel": "linear", "laplacian": "pca", "random_state": 0, **params}
@@ -35,7 +42,7 @@ def refuses(error, match, X=None, sample_weight=None, **params):
     with pytest.raises(NotFittedError, match="not fitted"):
         unfitted.decision_function(good_rows())
 
-    fitted = GESSVDD(kernel="linear", laplacian="pca", random_state=0).fit(good_rows())
+    fitted = copy.copy(fitted_detector())
     scores, labels = fitted.decision_function(good_rows()), fitted.predict(good_rows())
     fitted.set_params(**params)
     before = dict(vars(fitted))
@@ -138,9 +145,9 @@ def test_fewer_rows_than_neighbours_are_refused():
     refuses(ValueError, "knn needs.*n_neighbors=5 and 5 samples", good_rows()[:5], laplacian="knn")
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "polynomial"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("laplacian", ["none", "identity", "pca", "within", "between", "knn"])
-@pytest.mark.parametrize(("value", "standardize"), [(0.0, True), (0.0, False), (7.3, True), (7.3, False), (1e9, True)])
+@pytest.mark.parametrize(("value", "standardize"), [(0.0, True), (7.3, False), (1e9, True)])
 def test_constant_columns_give_finite_scores(value, standardize, laplacian, kernel):
     X = good_rows()
     X[:, 1] = value
@@ -566,7 +573,9 @@ def nearly_solved(dual):
 
 def test_answer_that_nearly_solves_the_problem_is_used_with_a_warning():
     detector = GESSVDD(kernel="linear", laplacian="pca", n_iter=0, qp_backend=FaultyBackend(nearly_solved))
-    with pytest.warns(ConvergenceWarning, match=r"'faulty' stopped at a relative duality gap of .*above tol=1\.0e-08"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"'faulty' stopped at a relative duality gap of \d\.\de-0\d, above .*1\.0e-08"
+    ):
         detector.fit(good_rows())
     assert 1e-8 < detector.history_[-1]["gap"] < 0.1
 

@@ -33,7 +33,7 @@ FITTED_ARRAYS = (
 @pytest.fixture(scope="module")
 def X():
     random = np.random.default_rng(0)
-    return random.normal(size=(150, 6)) @ random.normal(size=(6, 6))
+    return random.normal(size=(120, 6)) @ random.normal(size=(6, 6))
 
 
 def detector(**params):
@@ -90,8 +90,7 @@ def test_fitting_twice_gives_the_same_bits(X):
     assert_array_equal(first.fit(X).decision_scores_, scores)
 
 
-@pytest.mark.parametrize("kernel", MAPS)
-@pytest.mark.parametrize("laplacian", ["within", "between", "knn"])
+@pytest.mark.parametrize(("kernel", "laplacian"), [*((kernel, "within") for kernel in MAPS), ("linear", "knn")])
 def test_global_random_numbers_are_neither_used_nor_moved(laplacian, kernel, X):
     results = []  # of two runs that differ in the global state only
     for seed in (1, 2):
@@ -110,7 +109,7 @@ def test_another_process_gives_the_same_bits(X):
         import sys, numpy as np
         from pyod_gessvdd import GESSVDD
         random = np.random.default_rng(0)
-        X = random.normal(size=(150, 6)) @ random.normal(size=(6, 6))
+        X = random.normal(size=(120, 6)) @ random.normal(size=(6, 6))
         print(GESSVDD(n_components=3, random_state=0, kernel="rbf").fit(X).decision_scores_.tobytes().hex())
     """
     lines = "\n".join(line.strip() for line in script.splitlines())
@@ -132,7 +131,8 @@ def fitted_in(n_features, kernel, n_components=None):
 CASES = [
     *(("linear", D, None) for D in (1, 3, 20, 300)),
     ("linear", 20, 1),
-    *((kernel, D, None) for kernel in ("rbf", NYSTROEM, "polynomial", "laplacian") for D in (3, 20)),
+    ("rbf", 3, None),
+    *((kernel, 20, None) for kernel in ("rbf", NYSTROEM, "polynomial")),
 ]
 
 
@@ -146,7 +146,7 @@ def case(request):
 @pytest.mark.parametrize("size", BATCHES)
 def test_score_does_not_depend_on_the_size_of_the_batch(size, case):
     model, X, together = case
-    n_rows = min(20 * size, len(X) // size * size)
+    n_rows = min(12 * size, len(X) // size * size)
     in_batches = [model.decision_function(X[start : start + size]) for start in range(0, n_rows, size)]
     assert_array_equal(np.concatenate(in_batches), together[:n_rows])
 

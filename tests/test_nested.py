@@ -16,6 +16,7 @@ from pyod_gessvdd.laplacians.knn import KNN
 from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
 from pyod_gessvdd.nested import NestedComponents
 from pyod_gessvdd.plugins import registry
+from pyod_gessvdd.qp.osqp import OSQP
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def test_names_have_the_parameters_of_their_components():
     assert params["laplacian__n_neighbors"] == 5
     assert params["updater__step_size"] is None
     assert params["kernel__energy"] == 0.99
-    assert params["qp_backend__eps"] == 1e-9
+    assert params["qp_backend__max_iter"] == OSQP().max_iter
 
 
 def test_spec_strings_have_the_parameters_they_set():

@@ -112,6 +112,8 @@ def _barrier(Z: Array, norms: Array, upper: Array, budget: float, p0: Array, max
         if merit <= CONVERGED or since_best == PATIENCE or not np.isfinite(merit):
             break
         since_best += 1
+        if x.min() <= 0.0 or slack.min() <= 0.0:
+            break
         try:
             newton = _Newton(A, low / x + high / slack, upper)
         except scipy.linalg.LinAlgError:

@@ -27,13 +27,13 @@ class LibSVM(QPBackend):
     ----------
     tol : float, default=1e-7
         LIBSVM's stopping tolerance on the gradient, absolute; the host's points have unit scale.
-    max_iter : int, default=10000000
+    max_iter : int, default=1000000
         The largest number of LIBSVM's steps.
     """
 
     name = "libsvm"
 
-    def __init__(self, tol: float = 1e-7, max_iter: int = 10_000_000) -> None:
+    def __init__(self, tol: float = 1e-7, max_iter: int = 1_000_000) -> None:
         self.tol = tol
         self.max_iter = max_iter
 

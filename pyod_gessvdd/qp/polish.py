@@ -9,33 +9,33 @@ from pyod_gessvdd.dual import SVDDDual, project_to_feasible
 
 Array = np.ndarray
 
-#: α within this share of a bound is taken to be at it; a solver's own tolerance is far below.
-AT_A_BOUND = 1e-4
+#: What counts as being at a bound, as a share of it: solvers differ in how close they come, so each is tried.
+AT_A_BOUND = (1e-2, 1e-4, 1e-6, 1e-8)
 
 
-def polish(dual: SVDDDual, alpha: Array, n_steps: int = 3) -> Array:
+def polish(dual: SVDDDual, alpha: Array) -> Array:
     """Make all points strictly between their bounds equally far from the centre, if that lowers the duality gap.
 
     LIBSVM keeps its kernel in single precision and OSQP stops at a tolerance: both find which points are at a bound,
     and leave the last digits of the others open.
     """
     alpha = project_to_feasible(alpha, dual.upper)
-    gap = dual.gap(alpha)
-    for _ in range(n_steps):
-        snapped = np.where(alpha < AT_A_BOUND * dual.upper, 0.0, alpha)
-        snapped = np.where(alpha > (1.0 - AT_A_BOUND) * dual.upper, dual.upper, snapped)
-        free = np.flatnonzero((snapped > 0) & (snapped < dual.upper))
-        if not free.size:
-            break
-        # ‖z_i − c‖² = R² for i free, Σα = 1: linear in the change of α_free and in R², up to a common ‖Δc‖².
-        relative = dual.Z[free] - snapped @ dual.Z / snapped.sum()
-        ones = np.ones((len(free), 1))
-        system = np.block([[2.0 * relative @ relative.T, ones], [ones.T, np.zeros((1, 1))]])
-        goal = np.append(np.einsum("ij,ij->i", relative, relative), 1.0 - snapped.sum())
-        snapped[free] += scipy.linalg.lstsq(system, goal, lapack_driver="gelsy")[0][:-1]
-        candidate = project_to_feasible(snapped, dual.upper)
-        candidate_gap = dual.gap(candidate)
-        if candidate_gap >= gap:
-            break
-        alpha, gap = candidate, candidate_gap
-    return alpha
+    candidates = [alpha, *(_newton(dual, alpha, share) for share in AT_A_BOUND)]
+    # A second round starts from the best sets of the first.
+    best = min(candidates, key=dual.gap)
+    return min([best, *(_newton(dual, best, share) for share in AT_A_BOUND)], key=dual.gap)
+
+
+def _newton(dual: SVDDDual, alpha: Array, share: float) -> Array:
+    snapped = np.where(alpha < share * dual.upper, 0.0, alpha)
+    snapped = np.where(alpha > (1.0 - share) * dual.upper, dual.upper, snapped)
+    free = np.flatnonzero((snapped > 0) & (snapped < dual.upper))
+    if not free.size:
+        return project_to_feasible(snapped, dual.upper)
+    # ‖z_i − c‖² = R² for i free, Σα = 1: linear in the change of α_free and in R², up to a common ‖Δc‖².
+    relative = dual.Z[free] - snapped @ dual.Z / snapped.sum()
+    ones = np.ones((len(free), 1))
+    system = np.block([[2.0 * relative @ relative.T, ones], [ones.T, np.zeros((1, 1))]])
+    goal = np.append(np.einsum("ij,ij->i", relative, relative), 1.0 - snapped.sum())
+    snapped[free] += scipy.linalg.lstsq(system, goal, lapack_driver="gelsy")[0][:-1]
+    return project_to_feasible(snapped, dual.upper)

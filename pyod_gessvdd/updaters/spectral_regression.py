@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from pyod_gessvdd.components import Updater, UpdateState
@@ -116,19 +117,26 @@ def _levels(state: UpdateState, graph: Graph) -> list[Level]:
         full[support] = W * (V - W * (w @ V))
         return full
 
-    tie = None
+    ties: list[_Tie] = []
+    groups = _equal(state.alpha[support])
     if graph.has_closed_form and graph.closed_form_pinv[2] == 0.0:
         values, vectors = _thin_spectrum(state, graph, w)
-    elif graph.has_closed_form and np.count_nonzero(_below_largest(state.alpha[support])) <= DENSE_SUPPORT:
-        values, vectors, tie = _closed_form_spectrum(state, graph, w)
+    elif graph.has_closed_form and _complement_size(groups, graph) <= DENSE_SUPPORT:
+        values, vectors, ties = _closed_form_spectrum(state, graph, w, groups)
     else:
         values, vectors = _operator_spectrum(state, graph, w, spread)
-    return _group(values, vectors, tie, target_features)
+    return _group(values, vectors, ties, target_features)
 
 
-def _below_largest(alpha: Array) -> Array:
-    """Which support vectors do not share the largest α, the bound that all points outside the sphere have."""
-    return alpha < (1.0 - 1e-9) * alpha.max()
+def _equal(alpha: Array) -> list[Array]:
+    """The support vectors in groups that share one α, as all points outside the sphere do that share a bound."""
+    order = np.argsort(alpha, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(alpha[order]) > 1e-9 * alpha[order][1:]) + 1)
+
+
+def _complement_size(groups: list[Array], graph: Graph) -> int:
+    """How many dimensions are left at most when the ties inside the groups are split off."""
+    return sum(min(len(group), 1 + graph.factor.shape[1]) for group in groups)
 
 
 def _thin_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[Array, Array]:
@@ -147,51 +155,50 @@ class _Tie(NamedTuple):
     moment: Array
 
 
-def _closed_form_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[Array, Array, _Tie | None]:
-    """Spectrum of M = P (rest·D + D^½ U diag(inverse − rest) Uᵀ D^½) P, split at its large eigenspace.
+def _closed_form_spectrum(
+    state: UpdateState, graph: Graph, w: Array, groups: list[Array]
+) -> tuple[Array, Array, list[_Tie]]:
+    """Spectrum of M = P (rest·D + D^½ U diag(inverse − rest) Uᵀ D^½) P, split at its large eigenspaces.
 
-    Vectors on the points that share the most frequent α, orthogonal there to 1 and to the thin factor U, are
-    eigenvectors with υ = rest·α. The complement has as many dimensions as there are other support vectors, plus U's.
+    Vectors on the points that share one α, orthogonal there to 1 and to the thin factor U, are eigenvectors with
+    υ = rest·α. What they leave of each group, span(1, U) on its points, is the complement; w lies in it.
     """
     U, inverse, rest = graph.closed_form_pinv
-    support = state.support
-    alpha = state.alpha[support]
-    others = np.flatnonzero(_below_largest(alpha))
-    shared = np.flatnonzero(~_below_largest(alpha))
-    U_s = U[support]
-    # An orthonormal basis of the complement: unit vectors of the others, and span(1, U) on the shared points.
-    thin = _orthonormal(np.column_stack([np.ones(len(shared)), U_s[shared]]))
-    factor = w[:, None] * U_s
+    alpha, U_s = state.alpha[state.support], U[state.support]
+    order = np.concatenate(groups)
+    bases = [_orthonormal(np.column_stack([np.ones(len(group)), U_s[group]])) for group in groups]
+    basis = sp.block_diag(bases, format="csr")
 
-    def compress(X: Array) -> Array:
-        return np.vstack([X[others], thin.T @ X[shared]])
-
-    # M on that basis: P is I − wwᵀ, and w lies in the complement.
-    diagonal = np.concatenate([alpha[others], np.full(thin.shape[1], alpha.max())])
-    w_c = compress(w[:, None])[:, 0]
-    factor_c = compress(factor)
+    # M on that basis: P is I − wwᵀ.
+    diagonal = np.repeat([alpha[group].mean() for group in groups], [thin.shape[1] for thin in bases])
+    w_c = basis.T @ w[order]
+    factor_c = basis.T @ (w[:, None] * U_s)[order]
     inner = rest * np.diag(diagonal) + (factor_c * (inverse - rest)) @ factor_c.T
     projected = inner - np.outer(w_c, w_c @ inner)
     M = projected - np.outer(projected @ w_c, w_c)
     values, small = scipy.linalg.eigh((M + M.T) / 2)
-    vectors = np.zeros((len(support), len(values)))
-    vectors[others] = small[: len(others)]
-    vectors[shared] = thin @ small[len(others) :]
+    vectors = np.zeros((len(order), len(values)))
+    vectors[order] = basis @ small
+    ties = [
+        _tie(state, state.support[group], thin, rest, float(alpha[group].mean()))
+        for group, thin in zip(groups, bases, strict=True)
+        if len(group) > thin.shape[1]
+    ]
+    return values, vectors, ties
 
-    size = len(shared) - thin.shape[1]
-    if size <= 0:
-        return values, vectors, None
-    # There t = L⁺ B v = rest √α v: supported on the shared points, so f = rest √α Φᵀv.
+
+def _tie(state: UpdateState, shared: Array, thin: Array, rest: float, alpha: float) -> _Tie:
+    """The eigenspace on the rows ``shared`` orthogonal to ``thin``: t = L⁺ B v = rest √α v, so f = rest √α Φᵀv."""
     moment = np.zeros((state.Phi.shape[1], state.Phi.shape[1]))
     mixed = np.zeros((thin.shape[1], state.Phi.shape[1]))
     for rows in row_blocks(len(shared), state.Phi.shape[1]):
-        block = state.Phi[support[shared[rows]]] - state.alpha_mean
+        block = state.Phi[shared[rows]] - state.alpha_mean
         moment += block.T @ block
         mixed += thin[rows].T @ block
     rounding = 1e-13 * np.trace(moment)
     moment -= mixed.T @ mixed
-    moment *= rest**2 * alpha.max() if np.trace(moment) > rounding else 0.0  # zero if all are duplicates
-    return values, vectors, _Tie(rest * float(alpha.max()), size, moment)
+    moment *= rest**2 * alpha if np.trace(moment) > rounding else 0.0  # zero if all are duplicates
+    return _Tie(rest * alpha, len(shared) - thin.shape[1], moment)
 
 
 def _operator_spectrum(
@@ -231,13 +238,13 @@ def _start(state: UpdateState) -> Array:
     return state.Phi[state.support] @ np.cos(np.arange(1, state.Phi.shape[1] + 1))
 
 
-def _group(values: Array, vectors: Array, tie: _Tie | None, target_features: Callable[[Array], Array]) -> list[Level]:
+def _group(values: Array, vectors: Array, ties: list[_Tie], target_features: Callable[[Array], Array]) -> list[Level]:
     """Eigenvalues that agree up to :data:`TIE`, grouped, without the zeros."""
-    largest = max(values.max(), tie.value if tie else 0.0)
+    largest = max(values.max(), *(tie.value for tie in ties)) if ties else values.max()
     positive = np.flatnonzero(values > RELATIVE_ZERO * largest)
     levels = []
     remaining = positive[np.argsort(values[positive])]
-    if tie is not None:
+    for tie in ties:
         same = np.abs(values[remaining] - tie.value) <= TIE * tie.value
         joined = vectors[:, remaining[same]]
         remaining = remaining[~same]

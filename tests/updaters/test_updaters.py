@@ -324,8 +324,10 @@ def test_the_order_of_the_rows_does_not_change_the_regression(spec, direction, m
 
 @pytest.mark.parametrize("spec", ["identity", "pca", "within"])
 @both_directions
-def test_ties_at_several_levels_do_not_depend_on_the_order_of_the_rows(spec, direction):
+@pytest.mark.parametrize("dense_support", [20, 300])
+def test_ties_at_several_levels_do_not_depend_on_the_order_of_the_rows(spec, direction, dense_support, monkeypatch):
     # Sample weights of 1 and 2 give two bounds, and an eigenspace for each.
+    monkeypatch.setattr(spectral_regression_module, "DENSE_SUPPORT", dense_support)
     Phi = _features()
     alpha = np.zeros(N)
     alpha[:40] = np.repeat([1.0, 2.0], 20)
