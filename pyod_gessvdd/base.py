@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import numbers
 import warnings
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,14 @@ class PyODContract(BaseDetector):
         # PyOD checks floats here and nothing after ``set_params``; we check everything, in ``fit``.
         self.contamination = contamination
 
-    # PyOD's own copy of these is an instance method, scans the warnings' filters and is slow.
-    _get_param_names: Any = classmethod(BaseEstimator._get_param_names.__func__)
+    # PyOD's own copies of these scan the warnings' filters, and ``_get_param_names`` is an instance method there.
     get_params = BaseEstimator.get_params
     set_params = BaseEstimator.set_params
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        return BaseEstimator._get_param_names.__func__(cls)
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """0 for inliers and 1 for outliers; with ``return_confidence`` also PyOD's confidence in each."""

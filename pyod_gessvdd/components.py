@@ -10,8 +10,8 @@ parameter of the detector (``step_size``, ``criterion``, ``center``, ``random_st
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,6 +43,12 @@ class Component(BaseEstimator, ABC):
         cls.name = cls.__dict__.get("name", cls.__name__.lower())
         aliases = cls.__dict__.get("aliases", ())
         cls.aliases = (aliases,) if isinstance(aliases, str) else tuple(aliases)
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn reads the signature anew each time, which is a good part of a small fit.
+        return super()._get_param_names()
 
 
 class Laplacian(Component):
@@ -98,6 +104,8 @@ class UpdateState:
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to fall or to rise.
     iteration : int
         1 for the first update.
+    memo : dict
+        Kept from the first update of a fit to the last: for what depends on Φ and the graph alone.
     """
 
     Q: Array
@@ -109,6 +117,7 @@ class UpdateState:
     n_components: int
     criterion: str
     iteration: int
+    memo: dict[str, Any] = field(default_factory=dict)
 
     @property
     def sign(self) -> float:
@@ -127,7 +136,11 @@ class UpdateState:
     @cached_property
     def alpha_mean(self) -> Array:
         """A = Σ α_i φ_i, of shape (F,)."""
-        return self.alpha @ self.Phi
+        mean = np.zeros(self.Phi.shape[1])
+        for rows in row_blocks(len(self.support), self.Phi.shape[1]):
+            index = self.support[rows]
+            mean += self.alpha[index] @ self.Phi[index]
+        return mean
 
     def alpha_scatter_dot(self, B: Array) -> Array:
         """S_α @ B for B of shape (F, m), without forming S_α: Σ α_i (φ_i − a)(φ_i − a)ᵀ B over the support."""
@@ -194,9 +207,12 @@ class Kernel(Component):
     ----------
     input_is_rows : bool
         Whether the input are data rows, which the detector may scale; False for a kernel matrix.
+    is_identity : bool
+        Whether the features are the rows themselves.
     """
 
     input_is_rows: ClassVar[bool] = True
+    is_identity: ClassVar[bool] = False
 
     def fit(self, X: Array) -> Kernel:
         """Learn whatever the map needs from the training rows, of shape (N, D)."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pyod_gessvdd.dual import QPSolution
+from pyod_gessvdd.preprocessing import Scaling
 
 Array = np.ndarray
 
@@ -44,16 +45,24 @@ class Description:
         rounding = (16 * np.finfo(float).eps) ** 2 * size2
         return cls(projection, offset, sphere.center, max(sphere.radius2, rounding))
 
+    def of_rows(self, scaling: Scaling) -> Description:
+        """The same description as a function of unscaled rows, where rows are their own features."""
+        scale = 1.0 if scaling.scale is None else scaling.scale
+        projection = self.projection / scale
+        mean = np.zeros(projection.shape[1]) if scaling.mean is None else scaling.mean
+        return replace(self, projection=projection, offset=self.offset + projection @ mean)
+
     def project(self, Phi: Array) -> Array:
         """Z = S_Q^{-1/2} Q (φ − mean) of each row (paper eq. ``test``)."""
         return Phi @ self.projection.T - self.offset
 
-    def scores(self, Z: Array) -> Array:
-        """‖z − u‖² / R²: 1 on the sphere, more outside (paper eq. ``test1``).
+    def scores(self, Phi: Array) -> Array:
+        """‖z − u‖² / R² of each row: 1 on the sphere, more outside (paper eq. ``test1``).
 
         Within rounding of the sphere a row is on it, and its score is exactly 1: "≤ R" must not depend on the last bit.
         """
-        difference = Z - self.center
+        difference = Phi @ self.projection.T
+        difference -= self.offset + self.center
         scores = np.einsum("ij,ij->i", difference, difference) / self.radius2
         scores[np.abs(scores - 1.0) <= ON_THE_SPHERE] = 1.0
         return scores

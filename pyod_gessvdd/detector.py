@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pyod_gessvdd.base import PyODContract
 from pyod_gessvdd.components import Component, Laplacian, NoGraph, Updater
 from pyod_gessvdd.description import Description
-from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
-from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.dual import QPSolution, upper_bounds
+from pyod_gessvdd.graph import RELATIVE_ZERO, Graph, column_means
 from pyod_gessvdd.nested import NestedComponents
-from pyod_gessvdd.preprocessing import Scaling, map_blocks
-from pyod_gessvdd.qp import solve_svdd
+from pyod_gessvdd.parameters import check_parameters
+from pyod_gessvdd.preprocessing import Scaling, map_blocks, validated
+from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.specs import resolve
 from pyod_gessvdd.subspace import orthonormalise, principal_directions, random_directions
 from pyod_gessvdd.training import TrainingData, TrainingResult, alternate
@@ -235,37 +236,40 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             raise
 
     def _fit(self, X: Any, sample_weight: Any) -> GESSVDD:
-        self._check_parameters()
-        X = self._validated(X, reset=True)
-        if np.array_equal(X.min(axis=0), X.max(axis=0)):
+        self._check_contamination()
+        check_parameters(self.get_params(deep=False))
+        X = validated(self, X, reset=True)
+        if (X[-1] == X[0]).all() and (X[0] == X).all():
             raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
-        weights = check_weights(sample_weight, len(X))
-        upper_bounds(len(X), self.C, self.nu, weights)
+        result = self._learn(X, upper_bounds(len(X), self.C, self.nu, sample_weight))
+        self._publish(result)
+        self._set_n_classes(None)
+        self.decision_scores_ = self._scores(X)
+        self._process_decision_scores()
+        return self
+
+    def _learn(self, X: Array, upper: Array) -> TrainingResult:
+        """Algorithm 1, from the rows and the bounds of α to the subspace and the sphere in it."""
         random_state = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        kernel = self._component("kernel", random_state)
-        laplacian: Laplacian = self._component("laplacian", random_state)
-        updater: Updater = self._component("updater", random_state)
-        backend = self._component("qp_backend", random_state)
+        inherited = {**self.get_params(deep=False), "random_state": random_state}
+        kernel = self._component("kernel", inherited)
+        laplacian: Laplacian = self._component("laplacian", inherited)
+        updater: Updater = self._component("updater", inherited)
+        backend = self._component("qp_backend", inherited)
         if updater.needs_graph and isinstance(laplacian, NoGraph):
             raise ValueError(f"updater {updater.name!r} needs a graph, and laplacian {laplacian.name!r} has none")
 
         def svdd(Z: Array, last_alpha: Array | None) -> QPSolution:
-            return solve_svdd(
-                Z,
-                self.C,
-                nu=self.nu,
-                sample_weight=weights,
-                backend=backend,
-                tol=self.qp_tol,
-                warm_start=last_alpha,
-            )
+            return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
 
         self.scaling_ = Scaling.learn(X, center=self.center, standardize=self.standardize and kernel.input_is_rows)
         Phi = self._training_features(kernel, self.scaling_.apply(X))
         graph = self._graph(laplacian, Phi, random_state)
-        S_x = None if graph is None else _check_scatter(graph.scatter(Phi), laplacian)
+        S_x = None if graph is None else _check_scatter(graph.scatter(Phi), Phi, laplacian)
         Q = self._start(Phi, random_state)
-        result = alternate(
+        self.kernel_ = kernel
+        self._remember_plugins(kernel, laplacian, updater, backend)
+        return alternate(
             TrainingData(Phi, graph, S_x),
             Q,
             n_components=Q.shape[0],
@@ -276,13 +280,6 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             n_iter=self.n_iter,
             tol=self.tol,
         )
-        self._publish(result)
-        self.kernel_ = kernel
-        self._remember_plugins(kernel, laplacian, updater, backend)
-        self._set_n_classes(None)
-        self.decision_scores_ = self._scores(X)
-        self._process_decision_scores()
-        return self
 
     def _training_features(self, kernel: Any, X: Array) -> Array:
         """Φ, centred by its training mean."""
@@ -290,7 +287,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         Phi = check_features(Phi, len(X), kernel)
         self.feature_mean_ = np.zeros(Phi.shape[1])
         if self.center:
-            mean = Phi.mean(axis=0)
+            mean = column_means(Phi)
             # After scaling or the NPT map the mean is rounding already, and a copy of Φ can be saved.
             if np.abs(mean).max() > 1e-12 * np.sqrt(np.einsum("ij,ij->", Phi, Phi) / Phi.size):
                 self.feature_mean_ = mean
@@ -340,7 +337,9 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     def _publish(self, result: TrainingResult) -> None:
         """Put what was learnt under its public names."""
         sphere = result.sphere
-        self.description_ = Description.from_sphere(result.projection, self.feature_mean_, sphere)
+        description = Description.from_sphere(result.projection, self.feature_mean_, sphere)
+        # Rows that are their own features are scaled and projected in one product.
+        self.description_ = description.of_rows(self.scaling_) if self.kernel_.is_identity else description
         self.components_ = result.Q
         self.projection_ = result.projection
         self.alpha_ = sphere.alpha
@@ -364,118 +363,42 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     def decision_function(self, X: Any) -> Array:
         """dist²/R² of each row: 1 on the sphere, larger is more abnormal (paper eq. ``test1``)."""
         check_is_fitted(self, "decision_scores_")
-        return self._scores(self._validated(X, reset=False))
+        return self._scores(validated(self, X, reset=False))
 
     def transform(self, X: Any) -> Array:
         """The subspace coordinates Z of each row, of shape (n, d) (paper eq. ``test``)."""
         check_is_fitted(self, "decision_scores_")
-        return self._project(self._validated(X, reset=False))
+        return self._map(self.description_.project, validated(self, X, reset=False))
 
     def _scores(self, X: Array) -> Array:
-        return self.description_.scores(self._project(X))
+        return self._map(self.description_.scores, X)
 
-    def _project(self, X: Array) -> Array:
-        def project(block: Array) -> Array:
-            Phi = self.kernel_.features(self.scaling_.apply(block))
-            Phi = check_features(Phi, len(block), self.kernel_, n_features=self.components_.shape[1])
-            return self.description_.project(Phi)
+    def _map(self, function: Callable[[Array], Array], X: Array) -> Array:
+        """``function`` of the rows' features, in blocks."""
+        kernel, n_features = self.kernel_, self.components_.shape[1]
+        if kernel.is_identity:
+            return map_blocks(function, X, row_cost=n_features)
 
-        landmarks = getattr(self.kernel_, "landmarks_", ())
-        return map_blocks(project, X, row_cost=max(X.shape[1], len(landmarks)))
+        def of_block(block: Array) -> Array:
+            Phi = kernel.features(self.scaling_.apply(block))
+            return function(check_features(Phi, len(block), kernel, n_features))
 
-    # Checks -------------------------------------------------------------------------------------------------------
+        return map_blocks(of_block, X, row_cost=max(X.shape[1], len(getattr(kernel, "landmarks_", ()))))
 
-    def _validated(self, X: Any, *, reset: bool) -> Array:
-        """X as a float64 array; one sentence about strings and about the first value that is not finite."""
-        values = np.asarray(X) if isinstance(X, list | tuple) else X
-        if getattr(getattr(values, "dtype", None), "kind", "") in ("S", "U"):
-            raise ValueError(f"X must be numeric, got strings such as {str(values.flat[0])!r}; convert them first")
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            order="C",  # another layout, such as a DataFrame's, would be added up in another order
-            ensure_all_finite=False,
-            ensure_min_samples=2 if reset else 1,
-        )
-        if not np.isfinite(X.sum()) and not np.isfinite(X).all():
-            row, column = np.argwhere(~np.isfinite(X))[0]
-            raise ValueError(
-                f"X must be finite, but X[{row}, {column}] is {_spell(X[row, column])} "
-                f"({np.count_nonzero(~np.isfinite(X))} such values); impute or drop them first"
-            )
-        return X
-
-    def _check_parameters(self) -> None:
-        self._check_contamination()
-        _check(self.criterion in ("min", "max"), "criterion must be 'min' or 'max'", self.criterion)
-        _check(
-            self.threshold in ("contamination", "radius"),
-            "threshold must be 'contamination' or 'radius'",
-            self.threshold,
-        )
-        _check(
-            not isinstance(self.init, str) or self.init in ("pca", "random"),
-            "init must be 'pca', 'random' or an array of shape (d, F)",
-            self.init,
-        )
-        _check(
-            self.n_components is None or (_is_integer(self.n_components) and self.n_components >= 1),
-            "n_components must be a positive integer or None",
-            self.n_components,
-        )
-        _check(
-            _is_integer(self.n_iter) and self.n_iter >= 0,
-            "n_iter must be an integer of at least 0",
-            self.n_iter,
-        )
-        for name in ("tol", "ridge"):
-            value = getattr(self, name)
-            _check(_is_real(value) and 0 <= value < np.inf, f"{name} must be a number of at least 0", value)
-        for name in ("step_size", "qp_tol"):
-            value = getattr(self, name)
-            _check(_is_real(value) and 0 < value < np.inf, f"{name} must be a positive number", value)
-        for name in ("C", "nu"):
-            value = getattr(self, name)
-            _check(value is None or _is_real(value), f"{name} must be a number or None", value)
-        for name in ("center", "standardize", "residual"):
-            value = getattr(self, name)
-            _check(isinstance(value, bool | np.bool_), f"{name} must be True or False", value)
-        if self.residual:
-            raise NotImplementedError("residual=True is not implemented yet; use residual=False, the paper's score")
-
-    def _component(self, kind: str, random_state: int) -> Any:
+    def _component(self, kind: str, inherited: dict[str, Any]) -> Any:
         """A fresh component whose parameters left at None take the detector's values of the same name."""
         component: Component = clone(resolve(kind, getattr(self, kind)))
-        inherited = {**self.get_params(deep=False), "random_state": random_state}
         own = component.get_params(deep=False)
         return component.set_params(
             **{name: inherited[name] for name, value in own.items() if value is None and name in inherited}
         )
 
 
-def _check_scatter(S_x: Array, laplacian: Laplacian) -> Array:
-    if not np.trace(S_x) > 0:
+def _check_scatter(S_x: Array, Phi: Array, laplacian: Laplacian) -> Array:
+    # Relative to a weight of one per sample and edge, what is left of a scatter of zero is rounding.
+    if not np.trace(S_x) > RELATIVE_ZERO * np.einsum("ij,ij->", Phi, Phi) / len(Phi):
         raise ValueError(
             f"laplacian {laplacian.name!r} leaves no scatter in the features (its trace is {np.trace(S_x):.3g}); "
             "choose another graph"
         )
     return S_x
-
-
-def _check(holds: bool, expected: str, value: Any) -> None:
-    if not holds:
-        raise ValueError(f"{expected}, got {value!r}")
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _spell(value: float) -> str:
-    return "NaN" if np.isnan(value) else "infinite"

@@ -25,6 +25,9 @@ BLOCK_ELEMENTS = 1 << 20
 #: Row sums and eigenvalues below this share of the largest count as zero.
 RELATIVE_ZERO = 1e-12
 
+#: A mean below this share of the data's size can be taken off a sum of squares without losing digits.
+SMALL_SHIFT = 1e-3
+
 #: The relative residual at which conjugate gradients stop.
 SOLVED = 1e-11
 
@@ -38,6 +41,23 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 def rows_by_content(Phi: Array) -> Array:
     """The rows ordered by what they hold, through a fixed projection; equal rows may come in either order."""
     return np.argsort(Phi @ np.cos(np.arange(1, Phi.shape[1] + 1)), kind="stable")
+
+
+def column_means(Phi: Array) -> Array:
+    """The mean of each column; a matrix product is several times faster than a reduction along the rows."""
+    return (np.ones(len(Phi)) @ Phi) / len(Phi)
+
+
+def gram(Phi: Array, shift: Array) -> Array:
+    """Σ (φ_i − shift)(φ_i − shift)ᵀ, of shape (F, F), for a shift of zero or of the columns' means."""
+    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * np.einsum("ij,ij->", Phi, Phi) / Phi.size:
+        # Nothing is lost by taking off N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
+        return Phi.T @ Phi - len(Phi) * np.outer(shift, shift)
+    G = np.zeros((Phi.shape[1], Phi.shape[1]))
+    for rows in row_blocks(*Phi.shape):
+        block = Phi[rows] - shift
+        G += block.T @ block
+    return G
 
 
 class Graph:
@@ -143,17 +163,16 @@ class Graph:
 
         Where L does not see a shift the data are centred first: data far from the origin keep their digits.
         """
-        shift = Phi.mean(axis=0) if self.kills_constants else np.zeros(Phi.shape[1])
-        S = np.zeros((Phi.shape[1], Phi.shape[1]))
-        projected = np.zeros((self.factor.shape[1], Phi.shape[1]))
-        # A base need not kill constants where the whole L does: its row sums times the shift are taken off.
-        row_sums = None if _is_number(self.base) else self.base @ np.ones(self.n_nodes)
-        for rows in row_blocks(*Phi.shape):
-            block = Phi[rows] - shift
-            S += block.T @ (
-                self.base * block if row_sums is None else self.base[rows] @ Phi - np.outer(row_sums[rows], shift)
-            )
-            projected += self.factor[rows].T @ block
+        shift = column_means(Phi) if self.kills_constants else np.zeros(Phi.shape[1])
+        if _is_number(self.base):
+            S = self.base * gram(Phi, shift)
+        else:
+            # A base need not kill constants where the whole L does: its row sums times the shift are taken off.
+            row_sums = self.base @ np.ones(self.n_nodes)
+            S = np.zeros((Phi.shape[1], Phi.shape[1]))
+            for rows in row_blocks(*Phi.shape):
+                S += (Phi[rows] - shift).T @ (self.base[rows] @ Phi - np.outer(row_sums[rows], shift))
+        projected = self.factor.T @ Phi - np.outer(self.factor.T @ np.ones(self.n_nodes), shift)
         S += (projected.T * self.weights) @ projected
         return (S + S.T) / 2
 

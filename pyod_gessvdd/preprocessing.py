@@ -1,13 +1,15 @@
-"""The first step of the flow: scaling, and passing rows through in blocks."""
+"""The first step of the flow: validation, scaling, and passing rows through in blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
-from pyod_gessvdd.graph import row_blocks
+from pyod_gessvdd.graph import column_means, row_blocks
 
 Array = np.ndarray
 
@@ -15,6 +17,39 @@ Array = np.ndarray
 TILE = 32
 #: Numbers per block of :func:`map_blocks`, and its largest height: a single row costs as much as a block.
 PADDED_ELEMENTS, MAX_HEIGHT = 1 << 17, 1024
+
+
+def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """X as a float64 array; one sentence about strings and about the first value that is not finite.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Whose columns are learnt (``reset``) or compared with.
+    X : array, list or DataFrame of shape (n, D)
+        The rows.
+    reset : bool
+        Whether this is ``fit``, which needs two rows.
+    """
+    values = np.asarray(X) if isinstance(X, list | tuple) else X
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("S", "U"):
+        raise ValueError(f"X must be numeric, got strings such as {str(values.flat[0])!r}; convert them first")
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=np.float64,
+        order="C",  # another layout, such as a DataFrame's, would be added up in another order
+        ensure_all_finite=False,
+        ensure_min_samples=2 if reset else 1,
+    )
+    if not np.isfinite(X.sum()) and not np.isfinite(X).all():
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        raise ValueError(
+            f"X must be finite, but X[{row}, {column}] is {'NaN' if np.isnan(X[row, column]) else 'infinite'} "
+            f"({np.count_nonzero(~np.isfinite(X))} such values); impute or drop them first"
+        )
+    return X
 
 
 @dataclass(frozen=True)
@@ -35,13 +70,16 @@ class Scaling:
         """Mean and standard deviation of the columns; constant columns are only shifted."""
         if not standardize:
             return cls(None, None)
-        mean = X.mean(axis=0)
-        # A sum over many rows rounds; the second pass brings the mean of a constant column back to its value.
-        mean += sum((X[rows] - mean).sum(axis=0) for rows in row_blocks(*X.shape)) / len(X)
-        variance = np.zeros(X.shape[1])
+        mean = column_means(X)
+        total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         for rows in row_blocks(*X.shape):
-            variance += ((X[rows] - mean) ** 2).sum(axis=0)
-        deviation = np.sqrt(variance / len(X))
+            block = X[rows] - mean
+            total += block.sum(axis=0)
+            squares += np.einsum("ij,ij->j", block, block)
+        # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.
+        missed = total / len(X)
+        mean += missed
+        deviation = np.sqrt(np.maximum(squares / len(X) - missed**2, 0.0))
         # Below the rounding of the mean itself a deviation is noise: such a column is constant.
         constant = deviation <= 10 * np.finfo(float).eps * np.abs(mean)
         return cls(mean if center else None, np.where(constant, 1.0, deviation))

@@ -9,22 +9,21 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_random_state
 
-from pyod_gessvdd.graph import RELATIVE_ZERO, row_blocks
+from pyod_gessvdd.graph import RELATIVE_ZERO, column_means, gram
 
 Array = np.ndarray
+
+#: A plain QR decomposition whose smallest pivot is above this share of the largest has found independent rows.
+SURELY_INDEPENDENT = 1e-6
 
 
 def principal_directions(Phi: Array) -> Array:
     """All directions in which the features vary, largest variance first, as rows: of shape (rank, F)."""
-    mean = Phi.mean(axis=0)
+    mean = column_means(Phi)
     if Phi.shape[0] < Phi.shape[1]:
         _, singular, Vt = scipy.linalg.svd(Phi - mean, full_matrices=False)
         return Vt[singular > np.sqrt(RELATIVE_ZERO) * singular[0]] if singular[0] > 0 else Vt[:0]
-    covariance = np.zeros((Phi.shape[1], Phi.shape[1]))
-    for rows in row_blocks(*Phi.shape):
-        block = Phi[rows] - mean
-        covariance += block.T @ block
-    values, vectors = scipy.linalg.eigh(covariance)
+    values, vectors = scipy.linalg.eigh(gram(Phi, mean))
     return vectors[:, values > RELATIVE_ZERO * max(values[-1], 0.0)][:, ::-1].T
 
 
@@ -39,6 +38,11 @@ def orthonormalise(Q: Array) -> Array:
         return Q
     lengths = np.linalg.norm(Q, axis=1, keepdims=True)
     scaled = Q / np.where(lengths > 0, lengths, 1.0)
+    basis, R = np.linalg.qr(scaled.T)
+    diagonal = np.abs(np.diag(R))
+    if len(Q) <= Q.shape[1] and diagonal.min() > SURELY_INDEPENDENT * diagonal.max():
+        return basis.T
+    # Only pivoting tells how many rows are independent.
     basis, R, _ = scipy.linalg.qr(scaled.T, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(R))
     return basis[:, diagonal > RELATIVE_ZERO * diagonal[0]].T if diagonal[0] > 0 else Q[:0]
@@ -48,7 +52,8 @@ def subspace_distance(Q: Array, P: Array) -> float:
     """How far two subspaces are apart: the sine of their largest principal angle, 1 if their dimensions differ."""
     if Q.shape[0] != P.shape[0]:
         return 1.0
-    return min(1.0, float(np.linalg.norm(P - (P @ Q.T) @ Q, ord=2)))
+    outside = P - (P @ Q.T) @ Q
+    return min(1.0, float(np.sqrt(max(np.linalg.eigvalsh(outside @ outside.T)[-1], 0.0))))
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
     d = Q.shape[0]
     if S_x is None:
         return Whitening(np.eye(d), np.eye(d), 0)
-    values, vectors = scipy.linalg.eigh(Q @ S_x @ Q.T)
+    values, vectors = np.linalg.eigh(Q @ S_x @ Q.T)
     # If the graph sees nothing of the subspace, the values are rounding of either sign, and so is their mean.
     rounding = np.finfo(float).eps * S_x.shape[0] * float(np.trace(S_x))
     values = np.where(values > rounding, values, 0.0)

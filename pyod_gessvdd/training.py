@@ -78,6 +78,7 @@ def alternate(
         only the number counts, as in the paper.
     """
     history: list[dict[str, Any]] = []
+    memo: dict[str, Any] = {}
     alpha: Array | None = None
     n_unseen = 0
     while True:
@@ -99,6 +100,7 @@ def alternate(
                 n_components=n_components,
                 criterion=criterion,
                 iteration=len(history),
+                memo=memo,
             )
             updated = orthonormalise(check_projection(updater.update(state), n_components, Q.shape[1], updater))
             if updated.shape[0] == 0:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pyod_gessvdd.description import Description
+from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_svdd
 
 
@@ -38,7 +39,7 @@ def test_the_score_is_the_squared_distance_over_the_squared_radius(Phi, projecti
     description, sphere = _described(Phi, projection)
     Z = description.project(Phi)
     expected = [np.linalg.norm(z - sphere.center) ** 2 / sphere.radius2 for z in Z]
-    np.testing.assert_allclose(description.scores(Z), expected, rtol=1e-9)
+    np.testing.assert_allclose(description.scores(Phi), expected, rtol=1e-9)
 
 
 def test_the_radius_is_the_distance_of_any_support_vector_inside_the_bounds(Phi, projection):
@@ -52,7 +53,7 @@ def test_the_radius_is_the_distance_of_any_support_vector_inside_the_bounds(Phi,
 
 def test_scores_tell_inside_boundary_and_outside(Phi, projection):
     description, sphere = _described(Phi, projection)
-    scores = description.scores(description.project(Phi))
+    scores = description.scores(Phi)
     inside = np.setdiff1d(np.arange(len(Phi)), sphere.support)
     assert (scores[inside] < 1).all()
     assert (scores[sphere.boundary] == 1).all()
@@ -71,36 +72,43 @@ def test_equal_points_have_a_radius_that_can_divide(projection):
     description, sphere = _described(Phi, projection, C=0.5)
     assert sphere.radius2 == pytest.approx(0.0, abs=1e-20)
     assert description.radius2 > 0
-    scores = description.scores(description.project(Phi))
+    scores = description.scores(Phi)
     assert np.isfinite(scores).all()
     assert (scores <= 1).all()
-    assert description.scores(description.project(Phi + 1.0)).min() > 1e6
+    assert description.scores(Phi + 1.0).min() > 1e6
 
 
-def test_scores_leave_the_coordinates_unchanged(Phi, projection):
+def test_scores_leave_the_features_unchanged(Phi, projection):
     description, _ = _described(Phi, projection)
-    Z = description.project(Phi)
-    before = Z.copy()
-    description.scores(Z)
-    np.testing.assert_array_equal(Z, before)
+    before = Phi.copy()
+    description.scores(Phi)
+    np.testing.assert_array_equal(Phi, before)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_the_description_of_unscaled_rows_is_the_same_function(Phi, projection, center, standardize):
+    scaling = Scaling.learn(Phi, center=center, standardize=standardize)
+    description, _ = _described(scaling.apply(Phi), projection)
+    rows = description.of_rows(scaling)
+    np.testing.assert_allclose(rows.project(Phi), description.project(scaling.apply(Phi)), atol=1e-12)
+    np.testing.assert_allclose(rows.scores(Phi), description.scores(scaling.apply(Phi)), rtol=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-18, 1e12])
 def test_the_unit_of_the_features_does_not_change_the_scores(unit, Phi, projection):
     here, _ = _described(Phi, projection)
     there, _ = _described(unit * Phi, projection)
-    np.testing.assert_allclose(
-        there.scores(there.project(unit * Phi)), here.scores(here.project(Phi)), rtol=1e-6, atol=1e-9
-    )
+    np.testing.assert_allclose(there.scores(unit * Phi), here.scores(Phi), rtol=1e-6, atol=1e-9)
 
 
 def test_a_small_sphere_far_from_the_origin_is_no_point(Phi, projection):
     here, _ = _described(Phi, projection)
     there, _ = _described(Phi + 1e9, projection)
-    np.testing.assert_allclose(there.scores(there.project(Phi + 1e9)), here.scores(here.project(Phi)), atol=1e-4)
+    np.testing.assert_allclose(there.scores(Phi + 1e9), here.scores(Phi), atol=1e-4)
 
 
 def test_equal_points_at_the_origin_have_a_radius_that_can_divide(projection):
     description, _ = _described(np.zeros((6, 5)), projection, C=0.5)
-    assert (description.scores(description.project(np.zeros((2, 5)))) == 0).all()
-    assert np.isfinite(description.scores(description.project(np.ones((2, 5))))).all()
+    assert (description.scores(np.zeros((2, 5))) == 0).all()
+    assert np.isfinite(description.scores(np.ones((2, 5)))).all()

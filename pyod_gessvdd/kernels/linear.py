@@ -11,6 +11,7 @@ class Linear(Kernel):
     """Φ = X."""
 
     name = "linear"
+    is_identity = True
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """The rows themselves."""

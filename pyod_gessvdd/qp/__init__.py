@@ -12,9 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from pyod_gessvdd.components import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError
+from pyod_gessvdd.graph import column_means
 from pyod_gessvdd.specs import resolve
+from pyod_gessvdd.validation import real_array
 
-__all__ = ["QPSolution", "SVDDDual", "solve_svdd"]
+__all__ = ["QPSolution", "SVDDDual", "solve_in_place", "solve_svdd"]
+
+Array = np.ndarray
 
 #: An answer whose gap is above this is no answer; between ``tol`` and this it is used with a warning.
 GAP_REFUSED = 0.1
@@ -64,26 +68,27 @@ def solve_svdd(
     >>> [float(x) for x in sphere.center], round(sphere.radius2, 6)
     ([1.0, 0.0], 1.0)
     """
-    Z = np.asarray(Z, dtype=float)
+    Z = np.array(Z, dtype=float)
     if Z.ndim != 2 or 0 in Z.shape:
         raise ValueError(f"Z must be a non-empty matrix of points, got shape {Z.shape}")
     if not np.isfinite(Z).all():
         raise ValueError("Z holds NaN or infinite values; the sphere needs finite points")
     upper = upper_bounds(Z.shape[0], C, nu, sample_weight)
-    solver: QPBackend = resolve("qp_backend", backend)
+    start = None if warm_start is None else project_to_feasible(np.asarray(warm_start, dtype=float), upper)
+    return solve_in_place(Z, upper, resolve("qp_backend", backend), tol, start)
 
+
+def solve_in_place(Z: Array, upper: Array, solver: QPBackend, tol: float, warm_start: Array | None) -> QPSolution:
+    """:func:`solve_svdd` for points that may be overwritten, with bounds and a feasible start that are known."""
     # Backends see points around the origin with a mean squared norm of one, whatever the offset and the unit.
-    offset = Z.mean(axis=0)
-    Z = Z - offset
+    offset = column_means(Z)
+    Z -= offset
     scale = float(np.sqrt(np.einsum("ij,ij->", Z, Z) / Z.shape[0]))
     if scale <= 16 * np.finfo(float).eps * float(np.abs(offset).max()):
         Z[:] = 0.0  # equal rows up to the rounding of their own offset
         scale = 1.0
     Z /= scale
     dual = SVDDDual(Z, upper, tol)
-    if warm_start is not None:
-        warm_start = project_to_feasible(np.asarray(warm_start, dtype=float), upper)
-
     if upper.sum() <= 1.0 + 1e-12:
         answer = QPSolution(upper / upper.sum(), status="only one α is feasible")
     elif not Z.any():
@@ -104,8 +109,8 @@ def solve_svdd(
 def _certify(dual: SVDDDual, solver: QPBackend, answer: Any) -> QPSolution:
     """Check a backend's answer, make it feasible, and compute its certificate."""
     if not isinstance(answer, QPSolution):
-        answer = QPSolution(np.asarray(answer, dtype=float))
-    alpha = np.asarray(answer.alpha, dtype=float)
+        answer = QPSolution(answer)
+    alpha = real_array(answer.alpha, f"QP backend {solver.name!r}")
     if alpha.shape != (dual.n_samples,):
         raise ComponentError(
             f"QP backend {solver.name!r} returned alpha of shape {alpha.shape}; expected ({dual.n_samples},)"

@@ -31,7 +31,7 @@ SAMPLE_SIZE, SAMPLE_OUTSIDE = 4000, 40
 
 
 class Vertex(NamedTuple):
-    """A vertex of the capped simplex and its image (p, κ)."""
+    """A vertex of the capped simplex (or another feasible α) and its image (p, κ)."""
 
     indices: Array
     alpha: Array
@@ -60,20 +60,22 @@ class FrankWolfe(QPBackend):
 
     def solve(self, dual: SVDDDual, warm_start: Array | None = None) -> QPSolution:
         """Solve the dual to rounding."""
+        start = None
         if warm_start is not None:
-            center = warm_start @ dual.Z
+            start = _point(dual, warm_start)
+            center = start.p
         else:
-            center = _sampled_center(dual) if dual.n_samples >= SAMPLE_ABOVE else dual.Z.mean(axis=0)
+            center = _sampled_center(dual) if dual.n_samples >= SAMPLE_ABOVE else np.zeros(dual.Z.shape[1])
         alpha = np.zeros(dual.n_samples)
         shell = _Shell.whole(dual)
         passes = 0
         while True:
-            progress = shell.descend(center, max(self.max_iter - passes, 1), self.compiled)
+            progress = shell.descend(center, start, max(self.max_iter - passes, 1), self.compiled)
             passes += progress.n_passes
             if progress.band is None:
                 break
             alpha[shell.rows[progress.band.outside]] = shell.dual.upper[progress.band.outside]
-            center = progress.center
+            center, start = progress.center, None
             shell = shell.shrink(progress.band)
         alpha[shell.rows] = progress.alpha
         status = "solved" if passes < self.max_iter else f"stopped after max_iter={self.max_iter} passes"
@@ -130,7 +132,7 @@ class _Shell(NamedTuple):
             self.kappa0 + float(upper @ self.dual.squared_norms[band.outside]),
         )
 
-    def descend(self, center: Array, max_iter: int, compiled: bool) -> _Progress:
+    def descend(self, center: Array, start: Vertex | None, max_iter: int, compiled: bool) -> _Progress:
         """Frank–Wolfe on this shell until it is solved or can be thinned out."""
         if compiled and len(self.rows) < SCREEN_ABOVE:
             in_loops = _compiled_descend()
@@ -138,7 +140,7 @@ class _Shell(NamedTuple):
                 alpha, passes = in_loops(self.dual, center, max_iter, self.budget, self.p0, self.kappa0)
                 if passes > 0:
                     return _Progress(alpha, center, passes)
-        return self._descend(center, max_iter)
+        return self._descend(center, start, max_iter)
 
     def vertex_at(self, center: Array) -> tuple[Vertex, Array]:
         """The best vertex for the distances from ``center``, and those squared distances."""
@@ -148,9 +150,10 @@ class _Shell(NamedTuple):
         kappa = self.kappa0 + float(alpha @ self.dual.squared_norms[indices])
         return Vertex(indices, alpha, p, kappa), distances
 
-    def _descend(self, center: Array, max_iter: int) -> _Progress:
-        vertices: list[Vertex] = []
-        weights = np.zeros(0)
+    def _descend(self, center: Array, start: Vertex | None, max_iter: int) -> _Progress:
+        # A feasible start with its own centre gives a gap, and with it a band, in the first pass.
+        vertices = [] if start is None else [start]
+        weights = np.ones(len(vertices))
         best, smallest, stalled = -np.inf, np.inf, 0
         for iteration in range(1, max_iter + 1):
             vertex, distances = self.vertex_at(center)
@@ -244,6 +247,13 @@ def minimise_on_simplex(P: Array, kappa: Array, start: Array) -> Array:
         face[blocking] = False
     weights = np.maximum(weights, 0.0)
     return weights / weights.sum()
+
+
+def _point(dual: SVDDDual, alpha: Array) -> Vertex:
+    """A feasible α with its image."""
+    indices = np.flatnonzero(alpha)
+    values = alpha[indices]
+    return Vertex(indices, values, values @ dual.Z[indices], float(values @ dual.squared_norms[indices]))
 
 
 def _sampled_center(dual: SVDDDual) -> Array:

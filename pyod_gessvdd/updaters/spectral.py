@@ -22,8 +22,10 @@ class Spectral(Updater):
 
     def update(self, state: UpdateState) -> np.ndarray:
         """Jump to the optimum of the criterion for the current α."""
-        W = np.eye(state.Q.shape[1]) if state.S_x is None else _inverse_root(state.S_x)
-        values, vectors = scipy.linalg.eigh(W.T @ state.S_alpha @ W)
+        if "inverse_root" not in state.memo:
+            state.memo["inverse_root"] = np.eye(state.Q.shape[1]) if state.S_x is None else _inverse_root(state.S_x)
+        W = state.memo["inverse_root"]
+        values, vectors = np.linalg.eigh(W.T @ state.S_alpha @ W)
         positive = np.flatnonzero(values > RELATIVE_ZERO * values[-1])
         chosen = positive[: state.n_components] if state.criterion == "min" else positive[::-1][: state.n_components]
         return (W @ vectors[:, chosen]).T

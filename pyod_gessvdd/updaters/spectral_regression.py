@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from pyod_gessvdd.components import Updater, UpdateState
-from pyod_gessvdd.graph import RELATIVE_ZERO, Graph, row_blocks
+from pyod_gessvdd.graph import RELATIVE_ZERO, Graph, gram, row_blocks
 
 Array = np.ndarray
 
@@ -65,7 +65,9 @@ class SpectralRegression(Updater):
         """Jump to the regression of the best targets for the current α."""
         if state.graph is None:
             raise ValueError("spectral regression needs a graph, and laplacian 'none' has none")
-        root = self._inverse_root(state.Phi)
+        if "inverse_root" not in state.memo:
+            state.memo["inverse_root"] = self._inverse_root(state.Phi)
+        root = state.memo["inverse_root"]
         levels = _levels(state, state.graph)
         levels.sort(key=lambda level: -state.sign * level.value)
         rows: list[Array] = []
@@ -74,7 +76,7 @@ class SpectralRegression(Updater):
             if missing == 0:
                 break
             # q = (ΦᵀΦ + ηI)⁻¹ Φᵀt for the targets of this level that the regression fits best.
-            fit, directions = scipy.linalg.eigh(root.T @ level.moment() @ root)
+            fit, directions = np.linalg.eigh(root.T @ level.moment() @ root)
             taken = min(level.size, missing, int(np.count_nonzero(fit > RELATIVE_ZERO * fit[-1])))
             rows.append((root @ directions[:, ::-1][:, :taken]).T)
             missing -= taken
@@ -82,19 +84,12 @@ class SpectralRegression(Updater):
 
     def _inverse_root(self, Phi: Array) -> Array:
         """W of shape (F, rank) with W Wᵀ = (ΦᵀΦ + ηI)⁻¹ on the span of the features."""
-        values, vectors = scipy.linalg.eigh(_gram(Phi))
+        values, vectors = scipy.linalg.eigh(gram(Phi, np.zeros(Phi.shape[1])))
         ridge = 1e-12 * values.mean() if self.regularization is None else float(self.regularization)
         if ridge < 0:
             raise ValueError(f"regularization must not be negative, got {self.regularization!r}")
         keep = values > RELATIVE_ZERO * values[-1]
         return vectors[:, keep] / np.sqrt(values[keep] + ridge)
-
-
-def _gram(Phi: Array) -> Array:
-    G = np.zeros((Phi.shape[1], Phi.shape[1]))
-    for rows in row_blocks(*Phi.shape):
-        G += Phi[rows].T @ Phi[rows]
-    return G
 
 
 def _levels(state: UpdateState, graph: Graph) -> list[Level]:
@@ -118,10 +113,11 @@ def _levels(state: UpdateState, graph: Graph) -> list[Level]:
         return full
 
     ties: list[_Tie] = []
-    groups = _equal(state.alpha[support])
-    if graph.has_closed_form and graph.closed_form_pinv[2] == 0.0:
+    if graph.has_closed_form and len(support) <= DENSE_SUPPORT:
+        values, vectors = _small_spectrum(state, graph, w)
+    elif graph.has_closed_form and graph.closed_form_pinv[2] == 0.0:
         values, vectors = _thin_spectrum(state, graph, w)
-    elif graph.has_closed_form and _complement_size(groups, graph) <= DENSE_SUPPORT:
+    elif graph.has_closed_form and _complement_size(groups := _equal(state.alpha[support]), graph) <= DENSE_SUPPORT:
         values, vectors, ties = _closed_form_spectrum(state, graph, w, groups)
     else:
         values, vectors = _operator_spectrum(state, graph, w, spread)
@@ -137,6 +133,16 @@ def _equal(alpha: Array) -> list[Array]:
 def _complement_size(groups: list[Array], graph: Graph) -> int:
     """How many dimensions are left at most when the ties inside the groups are split off."""
     return sum(min(len(group), 1 + graph.factor.shape[1]) for group in groups)
+
+
+def _small_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[Array, Array]:
+    """The whole spectrum of M = P D^½ (rest·I + U diag(inverse − rest) Uᵀ) D^½ P, formed."""
+    U, inverse, rest = graph.closed_form_pinv
+    factor = w[:, None] * U[state.support]
+    inner = rest * np.diag(w * w) + (factor * (inverse - rest)) @ factor.T
+    projected = inner - np.outer(w, w @ inner)
+    M = projected - np.outer(projected @ w, w)
+    return np.linalg.eigh((M + M.T) / 2)
 
 
 def _thin_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[Array, Array]:
@@ -176,7 +182,7 @@ def _closed_form_spectrum(
     inner = rest * np.diag(diagonal) + (factor_c * (inverse - rest)) @ factor_c.T
     projected = inner - np.outer(w_c, w_c @ inner)
     M = projected - np.outer(projected @ w_c, w_c)
-    values, small = scipy.linalg.eigh((M + M.T) / 2)
+    values, small = np.linalg.eigh((M + M.T) / 2)
     vectors = np.zeros((len(order), len(values)))
     vectors[order] = basis @ small
     ties = [
@@ -268,5 +274,5 @@ def _group(values: Array, vectors: Array, ties: list[_Tie], target_features: Cal
 
 def _orthonormal(A: Array) -> Array:
     """An orthonormal basis of the columns' span."""
-    U, singular, _ = scipy.linalg.svd(A, full_matrices=False)
+    U, singular, _ = np.linalg.svd(A, full_matrices=False)
     return U[:, singular > RELATIVE_ZERO * singular[0]]

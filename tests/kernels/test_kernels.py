@@ -125,7 +125,9 @@ def test_the_features_are_centered_and_uncorrelated(kernel, gram):
     assert (np.diff(np.diag(moments)) <= 1e-9 * moments.max()).all()
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial", "chi2", cauchy], ids=str)
+@pytest.mark.parametrize(
+    "kernel", ["rbf", "laplacian", "polynomial", "chi2", cauchy], ids=lambda kernel: getattr(kernel, "__name__", kernel)
+)
 def test_without_centering_inner_products_are_the_kernel_itself(kernel):
     component, Phi = _fitted(kernel, center=False)
     K, k = component.gram(X, X), component.gram(NEW, X)
@@ -241,7 +243,9 @@ def test_the_energy_must_be_a_share(energy):
 
 
 @pytest.mark.parametrize("center", [True, False])
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial", "chi2", cauchy], ids=str)
+@pytest.mark.parametrize(
+    "kernel", ["rbf", "laplacian", "polynomial", "chi2", cauchy], ids=lambda kernel: getattr(kernel, "__name__", kernel)
+)
 def test_the_nystroem_map_on_all_rows_is_the_exact_map(kernel, center):
     exact, Phi = _fitted(kernel, center=center)
     nystroem, Psi = _fitted(kernel, center=center, approximation="nystroem", n_landmarks=len(X))

@@ -1,0 +1,56 @@
+"""What the detector's parameters may be: one sentence, the value seen and what would be right."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+
+def check_parameters(params: dict[str, Any]) -> None:
+    """Raise a ``ValueError`` for the first parameter of :class:`~pyod_gessvdd.GESSVDD` that cannot be used.
+
+    Components are checked when they are resolved, C and nu together with the number of samples.
+    """
+    _one_of(params, "criterion", "min", "max")
+    _one_of(params, "threshold", "contamination", "radius")
+    if isinstance(params["init"], str) and params["init"] not in ("pca", "random"):
+        _refuse("init must be 'pca', 'random' or an array of shape (d, F)", params["init"])
+    n_components, n_iter = params["n_components"], params["n_iter"]
+    if n_components is not None and not (_is_integer(n_components) and n_components >= 1):
+        _refuse("n_components must be a positive integer or None", n_components)
+    if not (_is_integer(n_iter) and n_iter >= 0):
+        _refuse("n_iter must be an integer of at least 0", n_iter)
+    for name in ("tol", "ridge"):
+        if not (_is_real(params[name]) and 0 <= params[name] < np.inf):
+            _refuse(f"{name} must be a number of at least 0", params[name])
+    for name in ("step_size", "qp_tol"):
+        if not (_is_real(params[name]) and 0 < params[name] < np.inf):
+            _refuse(f"{name} must be a positive number", params[name])
+    for name in ("C", "nu"):
+        if not (params[name] is None or _is_real(params[name])):
+            _refuse(f"{name} must be a number or None", params[name])
+    for name in ("center", "standardize", "residual"):
+        if not isinstance(params[name], bool | np.bool_):
+            _refuse(f"{name} must be True or False", params[name])
+    if params["residual"]:
+        raise NotImplementedError("residual=True is not implemented yet; use residual=False, the paper's score")
+
+
+def _one_of(params: dict[str, Any], name: str, *values: str) -> None:
+    # A value such as an array has no single truth value when compared.
+    if not (isinstance(params[name], str) and params[name] in values):
+        _refuse(f"{name} must be {' or '.join(map(repr, values))}", params[name])
+
+
+def _refuse(expected: str, value: Any) -> None:
+    raise ValueError(f"{expected}, got {value!r}")
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
