@@ -80,13 +80,12 @@ class SVDDDual:
             indices = order[: last + 1]
             left_over = budget - (filled[last - 1] if last else 0.0)
         else:
-            C = self.uniform_upper
-            count = min(max(int(np.ceil(budget / C * (1 - 1e-12))), 1), self.n_samples)
+            count, left_over = self._knapsack(budget)
             first = self.n_samples - count
-            indices = np.argpartition(values, first)[first:] if first else np.arange(self.n_samples)
+            # A copy: a slice would keep the whole partition alive as long as the vertex.
+            indices = np.argpartition(values, first)[first:].copy() if first else np.arange(self.n_samples)
             smallest = int(np.argmin(values[indices]))
             indices[[smallest, -1]] = indices[[-1, smallest]]
-            left_over = budget - C * (count - 1)
         alpha = self.upper[indices]
         alpha[-1] = min(alpha[-1], max(left_over, 0.0))
         return indices, alpha
@@ -104,15 +103,33 @@ class SVDDDual:
         """
         center = alpha @ self.Z
         distances = self.squared_distances(center)
-        indices, best = self.best_vertex(distances)
-        chosen = distances[indices]
-        primal, objective = float(best @ chosen), float(alpha @ distances)
+        objective = float(alpha @ distances)
+        if self.uniform_upper is None:
+            indices, best = self.best_vertex(distances)
+            chosen, bound = distances[indices], float(self.upper[indices[-1]])
+            distances[indices] = 0.0
+            inside = distances
+        else:
+            # The distances themselves are not needed any more and can be partitioned in place.
+            bound = self.uniform_upper
+            count, left_over = self._knapsack(1.0)
+            first = self.n_samples - count
+            distances.partition(first)
+            inside, chosen = distances[:first], distances[first:][::-1]
+            best = np.full(count, bound)
+            best[-1] = left_over
+        primal = float(best @ chosen)
         gap = max(0.0, (primal - objective) / primal) if primal > 0 else 0.0
         high = low = float(chosen[-1])
-        if best[-1] >= (1.0 - BOUND_TOLERANCE) * self.upper[indices[-1]]:
-            distances[indices] = 0.0
-            low = float(distances.max())
+        if best[-1] >= (1.0 - BOUND_TOLERANCE) * bound:
+            low = float(inside.max(initial=0.0))
         return Certificate(center, objective, gap, (low, high))
+
+    def _knapsack(self, budget: float) -> tuple[int, float]:
+        """How many points share the budget if all bounds are equal, and what is left for the last of them."""
+        C = float(self.upper[0])
+        count = min(max(int(np.ceil(budget / C * (1 - 1e-12))), 1), self.n_samples)
+        return count, min(C, max(budget - C * (count - 1), 0.0))
 
 
 @dataclass(frozen=True)
@@ -185,6 +202,8 @@ class QPSolution:
 
 def project_to_feasible(alpha: Array, upper: Array) -> Array:
     """Clip α to its bounds, snap what is at a bound within rounding, and restore Σα = 1 exactly."""
+    if abs(alpha.sum() - 1.0) <= 1e-13 and alpha.min() >= 0.0 and (alpha <= upper).all():
+        return alpha
     alpha = np.clip(alpha, 0.0, upper)
     alpha[alpha < 1e-12 * upper] = 0.0
     alpha = np.where(alpha > (1.0 - 1e-12) * upper, upper, alpha)
@@ -213,8 +232,8 @@ def upper_bounds(n_samples: int, C: float | None, nu: float | None, sample_weigh
 
     ``C`` in [1/N, 1] is the paper's; ``nu`` in (0, 1] means C = 1/(nu · N); with weights N is their sum.
     """
-    weights = check_weights(sample_weight, n_samples)
-    total = float(weights.sum())
+    weights = None if sample_weight is None else check_weights(sample_weight, n_samples)
+    total = float(n_samples if weights is None else weights.sum())
     if C is not None and nu is not None:
         raise ValueError(f"give C or nu, not both, got C={C!r} and nu={nu!r}")
     if C is None:
@@ -227,15 +246,15 @@ def upper_bounds(n_samples: int, C: float | None, nu: float | None, sample_weigh
             f"C must be at least 1/N = {1.0 / total:.6g} for {n_samples} samples (Σα = 1 is impossible below), "
             f"got {C!r}"
         )
+    if weights is None:
+        # One number for all, as an array without memory of its own; C = 1/N may miss Σu = 1 by rounding.
+        return np.broadcast_to(max(min(C, 1.0), 1.0 / n_samples), n_samples)
     upper = np.minimum(C * weights, 1.0)
-    # C = 1/N may miss Σu = 1 by rounding.
     return upper / upper.sum() if upper.sum() < 1.0 else upper
 
 
 def check_weights(sample_weight: Any, n_samples: int) -> Array:
-    """Sample weights as an array of shape (N,): ones if None; finite, not negative, not all zero."""
-    if sample_weight is None:
-        return np.ones(n_samples)
+    """Sample weights as an array of shape (N,): finite, not negative, not all zero."""
     weights = np.asarray(sample_weight, dtype=float)
     if weights.shape != (n_samples,):
         raise ValueError(

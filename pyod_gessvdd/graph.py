@@ -19,8 +19,8 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 
 Array = np.ndarray
 
-#: Elements per block in passes over the data: 8 MiB of float64, so that temporaries stay small beside the input.
-BLOCK_ELEMENTS = 1 << 20
+#: Elements per block in passes over the data: 2 MiB of float64, so that temporaries stay small and in the cache.
+BLOCK_ELEMENTS = 1 << 18
 
 #: Row sums and eigenvalues below this share of the largest count as zero.
 RELATIVE_ZERO = 1e-12
@@ -149,7 +149,7 @@ class Graph:
         size = np.abs(self.diagonal).max(initial=0.0)
         return bool(np.abs(self.dot(ones)).max(initial=0.0) <= RELATIVE_ZERO * size)
 
-    @cached_property
+    @property
     def diagonal(self) -> Array:
         """The diagonal of L."""
         base = np.full(self.n_nodes, self.base) if _is_number(self.base) else self.base.diagonal()
@@ -195,7 +195,7 @@ class Graph:
     @cached_property
     def closed_form_pinv(self) -> tuple[Array, Array, float]:
         """``(U, inverse, rest)`` with L⁺ = rest · (I − U Uᵀ) + U diag(inverse) Uᵀ and orthonormal U."""
-        V = self.factor.toarray() if sp.issparse(self.factor) else self.factor
+        V = self.factor.toarray() if sp.issparse(self.factor) else self.factor.astype(float)
         U, R = scipy.linalg.qr(V, mode="economic")
         inner, rotation = scipy.linalg.eigh((R * self.weights) @ R.T)
         eigenvalues = self.base + inner
@@ -225,7 +225,8 @@ class Graph:
 
     @cached_property
     def _safe_diagonal(self) -> Array:
-        return np.where(self.diagonal > 0, self.diagonal, 1.0)
+        diagonal = self.diagonal
+        return np.where(diagonal > 0, diagonal, 1.0)
 
     @cached_property
     def _range_projector(self) -> Any:

@@ -18,4 +18,6 @@ class PCA(Laplacian):
     def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
         """L = (I − 11ᵀ/N) / N."""
         N = len(Phi)
-        return Graph.low_rank(np.ones((N, 1)), np.array([-1.0 / N**2]), diagonal=1.0 / N)
+        # Bytes: the ones are kept as long as the fit, and a million of them need not be floats.
+        ones = np.ones((N, 1), dtype=np.int8)
+        return Graph.low_rank(ones, np.array([-1.0 / N**2]), diagonal=1.0 / N)

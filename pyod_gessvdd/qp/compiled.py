@@ -254,7 +254,7 @@ def descend(dual: SVDDDual, center: Array, max_iter: int, budget: float, p0: Arr
     passes = _descend(
         np.ascontiguousarray(dual.Z),
         dual.squared_norms,
-        dual.upper,
+        np.array(dual.upper),  # one layout, so that numba compiles once
         budget,
         p0,
         kappa0,

@@ -24,6 +24,8 @@ Array = np.ndarray
 
 #: Below this many points a pass costs less than the bookkeeping of screening.
 SCREEN_ABOVE = 1000
+#: The shell is thinned out when this many times fewer points are left; their copy is small then.
+THIN = 4
 #: From this many points on, a strided sample gives the first centre …
 SAMPLE_ABOVE = 20_000
 #: … of this size, if at least this many of its points would be outside the sphere.
@@ -66,20 +68,24 @@ class FrankWolfe(QPBackend):
             center = start.p
         else:
             center = _sampled_center(dual) if dual.n_samples >= SAMPLE_ABOVE else np.zeros(dual.Z.shape[1])
-        alpha = np.zeros(dual.n_samples)
         shell = _Shell.whole(dual)
+        outside: list[Array] = []
         passes = 0
         while True:
             progress = shell.descend(center, start, max(self.max_iter - passes, 1), self.compiled)
             passes += progress.n_passes
             if progress.band is None:
                 break
-            alpha[shell.rows[progress.band.outside]] = shell.dual.upper[progress.band.outside]
+            outside.append(shell.rows_at(progress.band.outside))
             center, start = progress.center, None
             shell = shell.shrink(progress.band)
-        alpha[shell.rows] = progress.alpha
+        alpha = np.zeros(dual.n_samples)
+        for rows in outside:
+            alpha[rows] = dual.upper[rows]
+        # A sum of vertices may pass a bound by its last bit.
+        alpha[shell.rows] = np.minimum(progress.alpha, shell.dual.upper)
         status = "solved" if passes < self.max_iter else f"stopped after max_iter={self.max_iter} passes"
-        return QPSolution(alpha, n_iter=passes, status=status, extras={"n_shell": len(shell.rows)})
+        return QPSolution(alpha, n_iter=passes, status=status, extras={"n_shell": shell.dual.n_samples})
 
 
 @cache
@@ -112,21 +118,25 @@ class _Shell(NamedTuple):
     """The part of the problem that is still undecided: its points, and what the decided ones contribute."""
 
     dual: SVDDDual
-    rows: Array
+    rows: Any
     budget: float
     p0: Array
     kappa0: float
 
     @classmethod
     def whole(cls, dual: SVDDDual) -> _Shell:
-        return cls(dual, np.arange(dual.n_samples), 1.0, np.zeros(dual.Z.shape[1]), 0.0)
+        return cls(dual, slice(None), 1.0, np.zeros(dual.Z.shape[1]), 0.0)
+
+    def rows_at(self, indices: Array) -> Array:
+        """The rows of the whole problem that these points of the shell are."""
+        return indices if isinstance(self.rows, slice) else self.rows[indices]
 
     def shrink(self, band: _Band) -> _Shell:
         """The problem of the undecided points."""
         upper = self.dual.upper[band.outside]
         return _Shell(
             SVDDDual(self.dual.Z[band.undecided], self.dual.upper[band.undecided]),
-            self.rows[band.undecided],
+            self.rows_at(band.undecided),
             self.budget - float(upper.sum()),
             self.p0 + upper @ self.dual.Z[band.outside],
             self.kappa0 + float(upper @ self.dual.squared_norms[band.outside]),
@@ -134,7 +144,7 @@ class _Shell(NamedTuple):
 
     def descend(self, center: Array, start: Vertex | None, max_iter: int, compiled: bool) -> _Progress:
         """Frank–Wolfe on this shell until it is solved or can be thinned out."""
-        if compiled and len(self.rows) < SCREEN_ABOVE:
+        if compiled and self.dual.n_samples < SCREEN_ABOVE:
             in_loops = _compiled_descend()
             if in_loops is not None:
                 alpha, passes = in_loops(self.dual, center, max_iter, self.budget, self.p0, self.kappa0)
@@ -185,19 +195,19 @@ class _Shell(NamedTuple):
         return _Progress(self._alpha(vertices, weights), center, max_iter)
 
     def _alpha(self, vertices: list[Vertex], weights: Array) -> Array:
-        alpha = np.zeros(len(self.rows))
+        alpha = np.zeros(self.dual.n_samples)
         for vertex, weight in zip(vertices, weights, strict=True):
             alpha[vertex.indices] += weight * vertex.alpha
         return alpha
 
     def _band(self, distances: Array, vertex: Vertex, gap: float) -> _Band | None:
-        if len(self.rows) < SCREEN_ABOVE:
+        if self.dual.n_samples < SCREEN_ABOVE:
             return None
         radius = np.sqrt(distances[vertex.indices].min())
         # Every distance and R itself can still move by √gap; the factor covers the rounding of both.
         reach = 2 * np.sqrt(max(gap, 0.0)) * (1 + 1e-9)
         undecided = (distances >= max(radius - reach, 0.0) ** 2) & (distances <= (radius + reach) ** 2)
-        if 2 * np.count_nonzero(undecided) > len(self.rows):
+        if THIN * np.count_nonzero(undecided) > self.dual.n_samples:
             return None
         outside = distances > (radius + reach) ** 2
         return _Band(np.flatnonzero(outside), np.flatnonzero(undecided))
