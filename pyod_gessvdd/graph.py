@@ -76,11 +76,21 @@ class Graph:
         The thin factor V.
     weights : ndarray of shape (K,), optional
         The weights w of the factor's columns; they may be negative as long as L stays positive semi-definite.
+    is_estimate : bool, default=False
+        Whether only the scatter of L can be relied on, because its edges are a sample of the graph's.
     """
 
-    def __init__(self, n_nodes: int, base: Any = 0.0, factor: Any = None, weights: Array | None = None) -> None:
+    def __init__(
+        self,
+        n_nodes: int,
+        base: Any = 0.0,
+        factor: Any = None,
+        weights: Array | None = None,
+        is_estimate: bool = False,
+    ) -> None:
         self.n_nodes = n_nodes
         self.base = base
+        self.is_estimate = is_estimate
         self.factor: Any = np.zeros((n_nodes, 0)) if factor is None else factor
         self.weights = np.zeros(0) if weights is None else np.asarray(weights, dtype=float)
 
@@ -116,7 +126,7 @@ class Graph:
     # Algebra ------------------------------------------------------------------------------------------------------
 
     def __mul__(self, scale: float) -> Graph:
-        return Graph(self.n_nodes, self.base * scale, self.factor, self.weights * scale)
+        return Graph(self.n_nodes, self.base * scale, self.factor, self.weights * scale, self.is_estimate)
 
     __rmul__ = __mul__
 
@@ -128,6 +138,7 @@ class Graph:
             _add_bases(self.base, other.base, self.n_nodes),
             _beside(self.factor, other.factor),
             np.concatenate([self.weights, other.weights]),
+            self.is_estimate or other.is_estimate,
         )
 
     def dot(self, B: Array) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_random_state
 
+from pyod_gessvdd.clustering import k_means
 from pyod_gessvdd.components import Kernel
 from pyod_gessvdd.errors import ComponentError
 from pyod_gessvdd.graph import row_blocks, rows_by_content
@@ -43,7 +44,9 @@ class PairwiseKernel(Kernel):
         The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" takes it up to 2,000 rows
         and the Nyström map above.
     n_landmarks : int, default=500
-        The number of rows that the Nyström map rests on, drawn at random.
+        The number of points that the Nyström map rests on.
+    landmarks : {"uniform", "kmeans"}, default="uniform"
+        Rows drawn at random, or the centres of k-means, which take longer and serve better.
     center : bool, optional
         Whether the kernel is centred by the training mean; the detector's ``center`` if None.
     random_state : int, RandomState or None
@@ -56,6 +59,7 @@ class PairwiseKernel(Kernel):
     energy: float = 0.99
     approximation: str = "auto"
     n_landmarks: int = 500
+    landmarks: str = "uniform"
     center: bool | None = None
     random_state: Any = None
 
@@ -137,32 +141,46 @@ class PairwiseKernel(Kernel):
 
     def _fit_nystroem(self, X: Array) -> Array:
         """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut."""
-        N = len(X)
-        if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
-            raise ValueError(f"n_landmarks must be at least 1, got {self.n_landmarks!r}; give a whole number of rows")
-        random = check_random_state(self.random_state)
-        drawn = np.sort(random.choice(N, min(self.n_landmarks, N), replace=False))
-        self.landmarks_ = X[rows_by_content(X)[drawn]]
+        self.landmarks_ = self._draw_landmarks(X)
         m = len(self.landmarks_)
-        eigenvalues, U = scipy.linalg.eigh(self._checked(self.gram(self.landmarks_, self.landmarks_), m, m))
+        K = self._checked(self.gram(self.landmarks_, self.landmarks_), m, m)
+        eigenvalues, U = scipy.linalg.eigh(K)
         keep = eigenvalues > RANK_TOLERANCE * eigenvalues.max()
         whiten = U[:, keep] / np.sqrt(eigenvalues[keep])
 
-        raw = np.empty((N, whiten.shape[1]))
-        for rows in row_blocks(N, m):
-            raw[rows] = self.gram(X[rows], self.landmarks_) @ whiten
-        mean = raw.mean(axis=0) if self._centers() else np.zeros(whiten.shape[1])
-        raw -= mean
-        _, V = self._leading(*scipy.linalg.eigh(raw.T @ raw))
-        features = raw @ V
-        signs = _orientation(features)
-        features *= signs
-        V *= signs
+        # Two passes over the rows, so that only N × F numbers are kept. The first adds up around the landmarks' mean:
+        # under a wide kernel all rows look much like it, and their differences must keep their digits.
+        shift = K.mean(axis=0) @ whiten if self._centers() else np.zeros(whiten.shape[1])
+        total, scatter = np.zeros(len(shift)), np.zeros((len(shift), len(shift)))
+        for rows in row_blocks(len(X), m):
+            block = self.gram(X[rows], self.landmarks_) @ whiten - shift
+            total += block.sum(axis=0)
+            scatter += block.T @ block
+        moved = total / len(X) if self._centers() else np.zeros(len(shift))
+        mean = shift + moved
+        _, V = self._leading(*scipy.linalg.eigh(scatter - len(X) * np.outer(moved, moved)))
         self.map_ = whiten @ V
         self.offset_ = mean @ V
+        features = np.vstack([self.features(X[rows]) for rows in row_blocks(len(X), m)])
+        signs = _orientation(features)
+        features *= signs
+        self.map_ *= signs
+        self.offset_ *= signs
         self.mean_map_ = whiten @ mean
         self.mean_norm2_ = float(mean @ mean)
         return features
+
+    def _draw_landmarks(self, X: Array) -> Array:
+        """Rows drawn at random, or the centres of k-means; in the order of their content either way."""
+        if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
+            raise ValueError(f"n_landmarks must be at least 1, got {self.n_landmarks!r}; give a whole number of rows")
+        if self.landmarks not in ("uniform", "kmeans"):
+            raise ValueError(f"landmarks must be 'uniform' or 'kmeans', got {self.landmarks!r}")
+        random = check_random_state(self.random_state)
+        if self.landmarks == "kmeans" and self.n_landmarks < len(X):
+            return k_means(X, int(self.n_landmarks), random).cluster_centers_
+        drawn = np.sort(random.choice(len(X), min(self.n_landmarks, len(X)), replace=False))
+        return X[rows_by_content(X)[drawn]]
 
     def _leading(self, eigenvalues: Array, vectors: Array, rounding: float = 0.0) -> tuple[Array, Array]:
         """The positive eigenvalues, largest first, that hold ``energy`` of their sum."""

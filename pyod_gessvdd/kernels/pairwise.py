@@ -55,7 +55,7 @@ class WidthKernel(PairwiseKernel):
     ----------
     gamma : float, "scale", "auto" or "median", optional
         The width, see :func:`kernel_width`; the detector's ``gamma`` if None, else "scale".
-    energy, approximation, n_landmarks, center, random_state
+    energy, approximation, n_landmarks, landmarks, center, random_state
         See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
     """
 
@@ -76,7 +76,7 @@ class RBF(WidthKernel):
         The width, see :func:`kernel_width`; the detector's ``gamma`` if None, else 0.003 times "scale".
     sigma : float, optional
         The paper's width instead, gamma = 1 / (2 sigma²); the detector's ``sigma`` if None.
-    energy, approximation, n_landmarks, center, random_state
+    energy, approximation, n_landmarks, landmarks, center, random_state
         See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
     """
 
@@ -214,7 +214,7 @@ class FunctionKernel(PairwiseKernel):
     ----------
     function : callable
         Takes arrays of shape (n, D) and (m, D), returns (n, m). A module-level function, so that models can be saved.
-    energy, approximation, n_landmarks, center, random_state
+    energy, approximation, n_landmarks, landmarks, center, random_state
         See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
     """
 

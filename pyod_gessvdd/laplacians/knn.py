@@ -9,26 +9,40 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
 
 from pyod_gessvdd.components import Laplacian
 from pyod_gessvdd.graph import Graph, rows_by_content
+
+Array = np.ndarray
 
 
 class KNN(Laplacian):
     """Symmetric nearest-neighbour graph, sparse.
 
+    Up to ``max_exact`` samples the graph is whole. Above, the neighbours of a random sample of points are searched
+    among all points, and their edges stand for all: the scatter S_x = Φᵀ L Φ of that graph is an unbiased estimate
+    of the whole graph's. Spectral regression needs the graph itself and refuses an estimate.
+
     Parameters
     ----------
     n_neighbors : int, default=5
         The number of neighbours of each sample; the paper uses 5.
+    max_exact : int, default=50000
+        The largest number of samples whose neighbours are all searched, which takes a time of N².
+    n_queries : int, default=1000
+        The number of sampled points above that.
     """
 
     name = "knn"
 
-    def __init__(self, n_neighbors: int = 5) -> None:
+    def __init__(self, n_neighbors: int = 5, max_exact: int = 50_000, n_queries: int = 1000) -> None:
         self.n_neighbors = n_neighbors
+        self.max_exact = max_exact
+        self.n_queries = n_queries
 
-    def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
+    def build(self, Phi: Array, random_state: Any) -> Graph:
         """L = D − A with A_ij = 1 if i ∈ N_j or j ∈ N_i."""
         from sklearn.neighbors import NearestNeighbors
 
@@ -39,6 +53,42 @@ class KNN(Laplacian):
             )
         # Among equally near points the search takes those it meets first: that must not be the order of the input.
         order = rows_by_content(Phi)
-        A = NearestNeighbors(n_neighbors=self.n_neighbors).fit(Phi[order]).kneighbors_graph()
+        ordered = Phi[order]
+        search = NearestNeighbors(n_neighbors=self.n_neighbors).fit(ordered)
+        if len(Phi) <= self.max_exact:
+            A = search.kneighbors_graph()
+            A = A.maximum(A.T)
+        else:
+            A = self._sampled_edges(search, ordered, random_state)
         back = np.argsort(order)
-        return Graph.from_adjacency(A.maximum(A.T)[back][:, back])
+        L = Graph.from_adjacency(A[back][:, back]).base
+        return Graph(len(Phi), L, is_estimate=len(Phi) > self.max_exact)
+
+    def _sampled_edges(self, search: Any, Phi: Array, random_state: Any) -> sp.csr_array:
+        """The edges of a sample of points, weighted so that their expected sum is the whole graph.
+
+        Point i meets the edge {i, j} in its own list or in j's: an edge whose ends list each other can be drawn from
+        both sides, so each side brings half of it. Hence the neighbours' own lists are searched as well.
+        """
+        N = len(Phi)
+        if not isinstance(self.n_queries, Integral) or not 1 <= self.n_queries <= N:
+            raise ValueError(f"n_queries must be a whole number from 1 to the {N} samples, got {self.n_queries!r}")
+        queries = np.sort(check_random_state(random_state).choice(N, self.n_queries, replace=False))
+        lists = _neighbours(search, Phi, queries)
+        others, position = np.unique(lists, return_inverse=True)
+        lists_of_others = _neighbours(search, Phi, others)
+        mutual = (lists_of_others[position.reshape(lists.shape)] == queries[:, None, None]).any(axis=2)
+        weights = np.where(mutual, 0.5, 1.0) * (N / len(queries))
+        heads = np.repeat(queries, lists.shape[1])
+        A = sp.csr_array((weights.ravel(), (heads, lists.ravel())), shape=(N, N))
+        return A + A.T
+
+
+def _neighbours(search: Any, Phi: Array, rows: Array) -> Array:
+    """The nearest neighbours of some of the rows of Φ, themselves left out, of shape (len(rows), n_neighbors)."""
+    count = search.n_neighbors
+    found = search.kneighbors(Phi[rows], count + 1, return_distance=False)
+    itself = found == rows[:, None]
+    # Among duplicates a row need not be its own first neighbour, or among them at all: then the last is dropped.
+    itself[~itself.any(axis=1), -1] = True
+    return found[~itself].reshape(len(rows), count)

@@ -65,6 +65,11 @@ class SpectralRegression(Updater):
         """Jump to the regression of the best targets for the current α."""
         if state.graph is None:
             raise ValueError("spectral regression needs a graph, and laplacian 'none' has none")
+        if state.graph.is_estimate:
+            raise ValueError(
+                f"spectral regression needs every edge of the graph, and the graph of these {len(state.Phi)} samples "
+                "is a sample; use another updater or raise the laplacian's limit, for knn max_exact"
+            )
         if "inverse_root" not in state.memo:
             state.memo["inverse_root"] = self._inverse_root(state.Phi)
         root = state.memo["inverse_root"]

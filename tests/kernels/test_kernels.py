@@ -432,3 +432,25 @@ def test_a_kernel_matrix_that_is_not_finite_is_named(value, monkeypatch):
     monkeypatch.setattr(Broken, "answer", np.full((4, 4), value))
     with pytest.raises(ValueError, match="kernel 'broken' returned NaN or infinite values"):
         Broken().fit(np.eye(4))
+
+
+def test_landmarks_of_k_means_approximate_a_clustered_kernel_better_than_drawn_rows():
+    random = np.random.default_rng(0)
+    X = np.vstack([random.normal(size=(60, 3)) * 0.05 + center for center in random.normal(size=(12, 3)) * 5])
+    exact = resolve("kernel", "rbf(gamma=0.5, approximation='exact', energy=1.0)")
+    K = exact.fit_features(X) @ exact.features(X).T
+
+    def error(landmarks):
+        kernel = resolve("kernel", f"rbf(gamma=0.5, approximation='nystroem', n_landmarks=12, landmarks={landmarks!r})")
+        kernel.set_params(random_state=0, energy=1.0)
+        Phi = kernel.fit_features(X)
+        assert len(kernel.landmarks_) == 12
+        return np.abs(Phi @ Phi.T - K).max()
+
+    assert error("kmeans") < error("uniform")
+
+
+def test_an_unknown_kind_of_landmarks_is_an_error():
+    kernel = resolve("kernel", "rbf(approximation='nystroem', landmarks='grid')")
+    with pytest.raises(ValueError, match="landmarks must be 'uniform' or 'kmeans', got 'grid'"):
+        kernel.fit(np.random.default_rng(0).normal(size=(20, 2)))

@@ -7,9 +7,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris, make_blobs
 
-from pyod_gessvdd import Graph
+from pyod_gessvdd import GESSVDD, Graph, clustering
 from pyod_gessvdd.components import Laplacian
-from pyod_gessvdd.laplacians import clusters
 from pyod_gessvdd.laplacians.between import Between
 from pyod_gessvdd.laplacians.clusters import cluster_indicator
 from pyod_gessvdd.laplacians.given import GivenLaplacian
@@ -176,13 +175,13 @@ def test_every_row_is_in_exactly_one_cluster(Phi):
 
 
 def test_rows_beyond_the_k_means_sample_join_their_nearest_group(monkeypatch):
-    monkeypatch.setattr(clusters, "MAX_ROWS", 30)
+    monkeypatch.setattr(clustering, "MAX_ROWS", 30)
     X, groups = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.3, random_state=0)
     assert (_as_partition(_labels(X, 3)) == _as_partition(groups)).all()
 
 
 def test_the_order_of_the_rows_does_not_change_the_k_means_sample(monkeypatch):
-    monkeypatch.setattr(clusters, "MAX_ROWS", 50)
+    monkeypatch.setattr(clustering, "MAX_ROWS", 50)
     X = np.random.default_rng(0).normal(size=(200, 3))
     order = np.random.default_rng(1).permutation(len(X))
     assert (_as_partition(_labels(X)[order]) == _as_partition(_labels(X[order]))).all()
@@ -314,3 +313,59 @@ def test_a_given_matrix_is_the_graph(convert, Phi):
 def test_no_constraint_has_no_graph_to_build(Phi):
     with pytest.raises(NotImplementedError, match="none has no graph"):
         NoConstraint().build(Phi, SEED)
+
+
+# kNN above max_exact ------------------------------------------------------------------------------------------------
+
+
+def _sampled(seed, n_queries, Phi):
+    return KNN(n_neighbors=4, max_exact=10, n_queries=n_queries).build(Phi, seed)
+
+
+def test_with_every_point_queried_the_sampled_graph_is_the_whole_graph():
+    Phi = np.random.default_rng(0).normal(size=(60, 3))
+    whole = KNN(n_neighbors=4).build(Phi, None)
+    np.testing.assert_allclose(_sampled(0, 60, Phi).toarray(), whole.toarray(), atol=1e-12)
+
+
+def test_duplicates_are_not_their_own_neighbours_in_a_sampled_graph():
+    Phi = np.repeat(np.random.default_rng(0).normal(size=(8, 2)), 7, axis=0)
+    L = _sampled(0, 56, Phi).toarray()
+    # Four neighbours each, all among the six other copies: no point is linked to itself or to another group.
+    np.testing.assert_allclose(_sampled(0, 56, Phi).scatter(Phi), 0.0, atol=1e-12)
+    assert (np.diag(L) >= 4 - 1e-12).all()
+
+
+def test_the_scatter_of_a_sampled_graph_is_an_unbiased_estimate():
+    Phi = np.random.default_rng(0).normal(size=(80, 2)) * [1.0, 5.0]
+    whole = KNN(n_neighbors=4).build(Phi, None).scatter(Phi)
+    estimates = np.array([_sampled(seed, 20, Phi).scatter(Phi) for seed in range(400)])
+    error = estimates.std(axis=0) / np.sqrt(len(estimates))
+    assert (np.abs(estimates.mean(axis=0) - whole) < 4 * error).all()
+
+
+def test_a_sampled_graph_says_so_through_sums_and_scales():
+    Phi = np.random.default_rng(0).normal(size=(60, 3))
+    assert _sampled(0, 20, Phi).is_estimate
+    assert (0.5 * _sampled(0, 20, Phi) + PCA().build(Phi, None)).is_estimate
+    assert not KNN().build(Phi, None).is_estimate
+
+
+def test_spectral_regression_refuses_a_sampled_graph():
+    Phi = np.random.default_rng(0).normal(size=(60, 3))
+    detector = GESSVDD(kernel="linear", laplacian="knn(max_exact=50, n_queries=20)", updater="spectral_regression")
+    with pytest.raises(
+        ValueError, match="needs every edge of the graph, and the graph of these 60 samples is a sample"
+    ):
+        detector.fit(Phi)
+    detector.set_params(updater="gradient").fit(Phi)
+    assert np.isfinite(detector.decision_scores_).all()
+
+
+@pytest.mark.parametrize("n_queries", [0, 61, 2.5])
+def test_an_impossible_number_of_queries_is_an_error(n_queries):
+    Phi = np.random.default_rng(0).normal(size=(60, 3))
+    with pytest.raises(
+        ValueError, match=rf"n_queries must be a whole number from 1 to the 60 samples, got {n_queries}"
+    ):
+        _sampled(0, n_queries, Phi)
