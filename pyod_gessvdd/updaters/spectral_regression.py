@@ -103,12 +103,18 @@ def _levels(state: UpdateState, graph: Graph) -> list[Level]:
     w = np.sqrt(state.alpha[support])
 
     def target_features(V: Array) -> Array:
-        """Φᵀ L⁺ B v for the columns of V: of shape (F, columns)."""
-        T = graph.pinv_dot(spread(V))
-        features = state.Phi.T @ T
+        """Φᵀt for t = L⁺ B v and the columns v of V: of shape (F, columns)."""
+        if graph.has_closed_form:
+            features, lengths = _closed_form_targets(state, graph, w, V)
+        else:
+            parts = []
+            for start in range(0, V.shape[1], COLUMNS):
+                T = graph.pinv_dot(spread(V[:, start : start + COLUMNS]))
+                parts.append((state.Phi.T @ T, np.linalg.norm(T, axis=0)))
+            features, lengths = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
         # No feature tells duplicates apart: what the features have of a target that does is rounding.
         least = RELATIVE_ZERO * np.linalg.norm(state.Phi)
-        return features * (np.linalg.norm(features, axis=0) > least * np.linalg.norm(T, axis=0))
+        return features * (np.linalg.norm(features, axis=0) > least * lengths)
 
     def spread(V: Array) -> Array:
         """B @ V, of shape (N,) or (N, m)."""
@@ -127,6 +133,19 @@ def _levels(state: UpdateState, graph: Graph) -> list[Level]:
     else:
         values, vectors = _operator_spectrum(state, graph, w, spread)
     return _group(values, vectors, ties, target_features)
+
+
+def _closed_form_targets(state: UpdateState, graph: Graph, w: Array, V: Array) -> tuple[Array, Array]:
+    """Φᵀt and ‖t‖ for t = rest·Bv + U diag(inverse − rest) Uᵀ Bv, without the N numbers of each t."""
+    U, inverse, rest = graph.closed_form_pinv
+    if "Phi_U" not in state.memo:
+        state.memo["Phi_U"] = state.Phi.T @ U
+    BV = w[:, None] * (V - np.outer(w, w @ V))
+    coordinates = U[state.support].T @ BV
+    beyond = (inverse - rest)[:, None]
+    features = rest * (state.Phi[state.support].T @ BV) + state.memo["Phi_U"] @ (beyond * coordinates)
+    squares = rest**2 * (BV**2).sum(axis=0) + ((2 * rest + beyond) * beyond * coordinates**2).sum(axis=0)
+    return features, np.sqrt(np.maximum(squares, 0.0))
 
 
 def _equal(alpha: Array) -> list[Array]:
