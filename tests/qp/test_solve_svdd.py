@@ -314,3 +314,21 @@ def test_osqp_backend_survives_pickling_after_a_solve(random):
 def test_the_pass_limit_of_frank_wolfe_is_reported(random):
     with pytest.warns(ConvergenceWarning, match="stopped after max_iter=4 passes"):
         solve_svdd(random.normal(size=(3000, 3)), nu=0.5, backend=FrankWolfe(max_iter=4, compiled=False))
+
+
+def test_without_numba_the_numpy_version_gives_the_same_sphere(random, monkeypatch):
+    import sys
+
+    from pyod_gessvdd.qp import frank_wolfe
+
+    Z = random.normal(size=(80, 3))
+    compiled = solve_svdd(Z, nu=0.3, backend="frank_wolfe")
+    monkeypatch.setitem(sys.modules, "pyod_gessvdd.qp.compiled", None)  # what a missing numba does to the import
+    frank_wolfe._compiled_descend.cache_clear()
+    try:
+        assert frank_wolfe._compiled_descend() is None
+        without = solve_svdd(Z, nu=0.3, backend="frank_wolfe")
+    finally:
+        frank_wolfe._compiled_descend.cache_clear()
+    np.testing.assert_allclose(without.center, compiled.center, atol=1e-9)
+    np.testing.assert_allclose(without.alpha, compiled.alpha, atol=1e-9)
