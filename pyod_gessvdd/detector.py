@@ -21,7 +21,7 @@ from pyod_gessvdd.parameters import check_parameters
 from pyod_gessvdd.preprocessing import Scaling, map_blocks, validated
 from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.specs import resolve
-from pyod_gessvdd.subspace import orthonormalise, principal_directions, random_directions
+from pyod_gessvdd.subspace import n_seen, orthonormalise, principal_directions, random_directions
 from pyod_gessvdd.training import TrainingData, TrainingResult, alternate
 from pyod_gessvdd.validation import as_graph, check_features
 from pyod_gessvdd.variants import parse_variant, variant_name
@@ -57,7 +57,8 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     criterion : {"max", "min"}, default="max"
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to rise or to fall.
     n_components : int, optional
-        d, the dimension of the subspace; 30, or fewer if the features have less, unless given.
+        d, the dimension of the subspace. Unless given it is 30, or as many directions as the features vary in and the
+        graph sees; a number that turns out to be too large is reduced with a warning.
     C : float, optional
         The upper bound of α, in [1/N, 1]; above 1 equals 1.
     nu : float, optional
@@ -266,7 +267,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         Phi = self._training_features(kernel, self.scaling_.apply(X))
         graph = self._graph(laplacian, Phi, random_state)
         S_x = None if graph is None else _check_scatter(graph.scatter(Phi), Phi, laplacian)
-        Q = self._start(Phi, random_state)
+        Q = self._start(Phi, S_x, random_state)
         self.kernel_ = kernel
         self._remember_plugins(kernel, laplacian, updater, backend)
         return alternate(
@@ -279,6 +280,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             ridge=self.ridge,
             n_iter=self.n_iter,
             tol=self.tol,
+            warn=self.n_components is not None or not isinstance(self.init, str),
         )
 
     def _training_features(self, kernel: Any, X: Array) -> Array:
@@ -299,14 +301,14 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             return None
         return as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian)
 
-    def _start(self, Phi: Array, random_state: int) -> Array:
+    def _start(self, Phi: Array, S_x: Array | None, random_state: int) -> Array:
         """The first Q: d principal directions, random ones, or the user's."""
         F = Phi.shape[1]
         if isinstance(self.init, str):
             directions = principal_directions(Phi)
             if len(directions) == 0:
                 raise ValueError(f"all {len(Phi)} rows of X are equal: there is nothing to describe")
-            d = self._dimension(F, len(directions))
+            d = self._dimension(F, len(directions), S_x)
             return directions[:d] if self.init == "pca" else random_directions(d, F, random_state)
         Q = np.asarray(self.init, dtype=float)
         if Q.ndim == 2 and not np.isfinite(Q).all():
@@ -320,9 +322,10 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             raise ValueError(f"the {len(Q)} rows of init span only {len(orthonormal)} dimensions")
         return orthonormal
 
-    def _dimension(self, F: int, rank: int) -> int:
+    def _dimension(self, F: int, rank: int, S_x: Array | None) -> int:
         if self.n_components is None:
-            return min(DEFAULT_COMPONENTS, rank)
+            # Nobody asked for directions that the graph does not see; the between graph sees K − 1 at most.
+            return min(DEFAULT_COMPONENTS, rank, rank if S_x is None else n_seen(S_x, self.ridge))
         if self.n_components > F:
             raise ValueError(f"n_components must be at most the number of features, {F}, got {self.n_components}")
         if self.n_components > rank:

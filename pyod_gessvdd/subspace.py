@@ -9,10 +9,13 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_random_state
 
+from pyod_gessvdd.errors import ComponentError
 from pyod_gessvdd.graph import RELATIVE_ZERO, column_means, gram
 
 Array = np.ndarray
 
+#: A negative eigenvalue beyond this share of the largest is no rounding.
+INDEFINITE = 1e-8
 #: A plain QR decomposition whose smallest pivot is above this share of the largest has found independent rows.
 SURELY_INDEPENDENT = 1e-6
 
@@ -75,6 +78,12 @@ class Whitening:
     n_unseen: int
 
 
+def n_seen(S_x: Array, ridge: float) -> int:
+    """In how many directions a graph with this scatter sees any, by the measure of :func:`whiten`."""
+    values = np.linalg.eigvalsh(S_x)
+    return max(1, int(np.count_nonzero(values > max(ridge, RELATIVE_ZERO) * values.mean())))
+
+
 def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
     """Invert S_Q + ridge · (Tr S_Q / d) · I by its eigendecomposition (paper eq. ``Einv``).
 
@@ -89,6 +98,11 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
     values, vectors = np.linalg.eigh(Q @ S_x @ Q.T)
     # If the graph sees nothing of the subspace, the values are rounding of either sign, and so is their mean.
     rounding = np.finfo(float).eps * S_x.shape[0] * float(np.trace(S_x))
+    if values[0] < -max(rounding, INDEFINITE * float(values[-1])):
+        raise ComponentError(
+            "the laplacian is not positive semi-definite: "
+            f"the scatter in the subspace has the eigenvalue {values[0]:.3g}"
+        )
     values = np.where(values > rounding, values, 0.0)
     mean = max(float(values.mean()), rounding)
     seen = values > max(ridge, RELATIVE_ZERO) * mean

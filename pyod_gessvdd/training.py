@@ -54,6 +54,7 @@ def alternate(
     ridge: float,
     n_iter: int,
     tol: float,
+    warn: bool = True,
 ) -> TrainingResult:
     """Alternate between the sphere and the subspace (paper, Algorithm 1).
 
@@ -76,6 +77,8 @@ def alternate(
     n_iter, tol : int, float
         Stop after this many updates, or when the criterion changes by no more than this share of itself; with tol = 0
         only the number counts, as in the paper.
+    warn : bool, default=True
+        Whether to warn when the subspace ends with fewer dimensions, or with directions that the graph does not see.
     """
     history: list[dict[str, Any]] = []
     memo: dict[str, Any] = {}
@@ -109,7 +112,8 @@ def alternate(
                 history[-1]["step"] = subspace_distance(Q, updated)
                 Q = updated
         if stop_reason:
-            _warn_about_lost_dimensions(Q.shape[0], n_components, n_unseen, updater)
+            if warn:
+                _warn_about_lost_dimensions(Q.shape[0], n_components, n_unseen, updater)
             return TrainingResult(Q, projection, sphere, history, stop_reason)
 
 

@@ -684,3 +684,11 @@ def test_what_a_component_raises_itself_comes_through():
         raise KeyError("my own mistake")
 
     refuses(KeyError, "my own mistake", laplacian=FaultyLaplacian(broken))
+
+
+def test_a_laplacian_that_is_not_positive_semi_definite_is_an_error():
+    X = np.zeros((30, 2))
+    X[:15, 0] = X[15:, 1] = np.linspace(-1, 1, 15)
+    L = np.diag(np.r_[np.full(15, -1.0), np.full(15, 5.0)])
+    with pytest.raises(ComponentError, match=r"not positive semi-definite: .* eigenvalue -\d"):
+        GESSVDD(kernel="linear", laplacian=L, n_components=2, nu=0.5).fit(X)

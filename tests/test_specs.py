@@ -141,7 +141,7 @@ def test_a_spec_string_and_the_instance_that_it_stands_for_fit_alike(X):
         ("'knn'", "cannot read \"'knn'\""),
         ("knn.build", "cannot read 'knn.build'"),
         ("knn(n_neighbors=7)(1)", "cannot read 'knn"),
-        ("lambda: knn", "cannot read 'lambda: knn'"),
+        ("lambda: knn", "cannot read 'lambda ?: knn'"),
         ("knn(n_neighbors=7, n_neighbors=8)", "n_neighbors is given twice in the laplacian"),
     ],
 )
