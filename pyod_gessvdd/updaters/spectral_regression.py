@@ -31,7 +31,7 @@ Array = np.ndarray
 #: Up to this many support vectors (apart from the tied ones) M is formed; above, Lanczos works with products only.
 DENSE_SUPPORT = 300
 #: So many columns go through a sparse solve together: one product serves them all, and memory stays a few N.
-COLUMNS = 8
+COLUMNS = 4
 #: Eigenvalues that agree to this share belong to one eigenspace.
 TIE = 1e-8
 
