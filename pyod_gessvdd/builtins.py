@@ -8,7 +8,7 @@ from pyod_gessvdd.hookspecs import hookimpl
 from pyod_gessvdd.kernels import linear, pairwise
 from pyod_gessvdd.laplacians import between, identity, knn, none, pca, within
 from pyod_gessvdd.qp import auto, frank_wolfe, interior_point, libsvm, osqp
-from pyod_gessvdd.updaters import gradient, spectral, spectral_regression
+from pyod_gessvdd.updaters import gradient, newton, riemannian, spectral, spectral_regression
 
 
 @hookimpl
@@ -20,8 +20,10 @@ def register_laplacians(register: Callable[[type], None]) -> None:
 
 @hookimpl
 def register_updaters(register: Callable[[type], None]) -> None:
-    """The paper's three sub-algorithms."""
+    """The paper's three sub-algorithms, and two that need no step size."""
     for component in (gradient.Gradient, spectral.Spectral, spectral_regression.SpectralRegression):
+        register(component)
+    for component in (newton.Newton, riemannian.Riemannian):
         register(component)
 
 

@@ -51,9 +51,10 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         gamma = 1 / (2 sigma²).
     laplacian : str, Laplacian or matrix, default="within"
         The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as
-        "0.7*knn + 0.3*pca", a plugin's, or an N × N matrix. The paper's names 0, I, PCA, Sw, Sb, kNN work too.
+        "0.7*knn + 0.3*pca" or, with learnt weights, "auto*(knn + pca)", a plugin's, or an N × N matrix. The paper's
+        names 0, I, PCA, Sw, Sb, kNN work too.
     updater : str or Updater, default="gradient"
-        "gradient" (GR), "spectral" (S), "spectral_regression" (SR), or a plugin's.
+        "gradient" (GR), "spectral" (S), "spectral_regression" (SR), "riemannian", "newton", or a plugin's.
     criterion : {"max", "min"}, default="max"
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to rise or to fall.
     n_components : int, optional
@@ -69,6 +70,9 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         The number of updates; 0 keeps the start.
     tol : float, default=0.0
         Stop when the criterion changes by no more than this share of itself; 0 makes all ``n_iter`` updates.
+    keep : {"last", "best"}, default="last"
+        Which iterate becomes the model: the last, as in the paper, or the one whose criterion in ``history_`` is the
+        best: the largest for "max", the smallest for "min", among those that have lost the fewest dimensions.
     init : {"pca", "random"} or array of shape (d, F), default="pca"
         The start of Q.
     center : bool, default=True
@@ -109,6 +113,10 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         The dimension reached and the updates made.
     history_ : list of dict
         For the start and after each update: iteration, criterion, radius, n_support, gap, step.
+    best_iteration_ : int
+        The index in ``history_`` of the iterate that is the model; its last one unless ``keep="best"``.
+    laplacian_weights_ : ndarray of shape (n_graphs,) or None
+        The weights in a sum of graphs, given or learnt; None if the laplacian is no sum.
     stop_reason_ : str
         Why the alternation ended.
     n_features_in_, feature_names_in_
@@ -148,6 +156,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         step_size: float = 0.1,
         n_iter: int = 5,
         tol: float = 0.0,
+        keep: str = "last",
         init: Any = "pca",
         center: bool = True,
         standardize: bool = True,
@@ -172,6 +181,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         self.step_size = step_size
         self.n_iter = n_iter
         self.tol = tol
+        self.keep = keep
         self.init = init
         self.center = center
         self.standardize = standardize
@@ -269,6 +279,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         S_x = None if graph is None else _check_scatter(graph.scatter(Phi), Phi, laplacian)
         Q = self._start(Phi, S_x, random_state)
         self.kernel_ = kernel
+        self.laplacian_weights_ = getattr(laplacian, "weights_", None)
         self._remember_plugins(kernel, laplacian, updater, backend)
         return alternate(
             TrainingData(Phi, graph, S_x),
@@ -281,6 +292,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             n_iter=self.n_iter,
             tol=self.tol,
             warn=self.n_components is not None or not isinstance(self.init, str),
+            keep=self.keep,
         )
 
     def _training_features(self, kernel: Any, X: Array) -> Array:
@@ -354,6 +366,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         self.n_components_ = result.Q.shape[0]
         self.n_iter_ = result.n_iter
         self.history_ = result.history
+        self.best_iteration_ = result.best_iteration
         self.stop_reason_ = result.stop_reason
 
     def __sklearn_tags__(self) -> Any:

@@ -15,6 +15,7 @@ def check_parameters(params: dict[str, Any]) -> None:
     """
     _one_of(params, "criterion", "min", "max")
     _one_of(params, "threshold", "contamination", "radius")
+    _one_of(params, "keep", "last", "best")
     if isinstance(params["init"], str) and params["init"] not in ("pca", "random"):
         _refuse("init must be 'pca', 'random' or an array of shape (d, F)", params["init"])
     n_components, n_iter = params["n_components"], params["n_iter"]

@@ -1,6 +1,6 @@
 """From what a user writes to a component: a name, a spec string, an instance, a matrix or a function.
 
-``"knn"``, ``"knn(n_neighbors=7)"``, ``"0.7*knn + 0.3*pca"``, ``KNN(n_neighbors=7)``.
+``"knn"``, ``"knn(n_neighbors=7)"``, ``"0.7*knn + 0.3*pca"``, ``"auto*(knn + pca)"``, ``KNN(n_neighbors=7)``.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ def _from_tree(kind: str, tree: ast.expr, text: str) -> Component:
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
         return _from_call(kind, tree.func.id, tree.keywords, text)
     if kind == "laplacian" and isinstance(tree, ast.BinOp):
+        if isinstance(tree.op, ast.Mult) and isinstance(tree.left, ast.Name) and tree.left.id == "auto":
+            return _learned_sum(tree.right, text)
         terms = _terms(tree, text)
         return WeightedSum([term for _, term in terms], [weight for weight, _ in terms])
     raise SpecError(f"cannot read {ast.unparse(tree)!r} in the {kind} {text!r}; write 'name(parameter=value)'")
@@ -105,6 +107,14 @@ def _terms(tree: ast.expr, text: str) -> list[tuple[float, Component]]:
     raise SpecError(
         f"cannot read {ast.unparse(tree)!r} in the laplacian {text!r}; a sum is written '0.7*knn + 0.3*pca'"
     )
+
+
+def _learned_sum(tree: ast.expr, text: str) -> WeightedSum:
+    """The sum behind ``auto*``: its weights are learnt, so none may be given."""
+    terms = _terms(tree, text)
+    if any(weight != 1.0 for weight, _ in terms):
+        raise SpecError(f"the laplacian {text!r} has 'auto' and weights of its own; write 'auto*(knn + pca)'")
+    return WeightedSum([term for _, term in terms], "auto")
 
 
 def _number(tree: ast.expr) -> float | None:

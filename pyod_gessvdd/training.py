@@ -29,13 +29,17 @@ class TrainingData:
 
 @dataclass
 class TrainingResult:
-    """The subspace and the sphere in it at the end of the alternation, and how it went."""
+    """The subspace and the sphere in it that the alternation ends with, and how it went.
+
+    ``best_iteration`` is the index in ``history`` of the iterate that they are from.
+    """
 
     Q: Array
     projection: Array
     sphere: QPSolution
     history: list[dict[str, Any]] = field(default_factory=list)
     stop_reason: str = ""
+    best_iteration: int = 0
 
     @property
     def n_iter(self) -> int:
@@ -55,6 +59,7 @@ def alternate(
     n_iter: int,
     tol: float,
     warn: bool = True,
+    keep: str = "last",
 ) -> TrainingResult:
     """Alternate between the sphere and the subspace (paper, Algorithm 1).
 
@@ -79,11 +84,14 @@ def alternate(
         only the number counts, as in the paper.
     warn : bool, default=True
         Whether to warn when the subspace ends with fewer dimensions, or with directions that the graph does not see.
+    keep : {"last", "best"}
+        The iterate to end with: the last, as in the paper, or the one with the best criterion.
     """
     history: list[dict[str, Any]] = []
     memo: dict[str, Any] = {}
     alpha: Array | None = None
     n_unseen = 0
+    kept: TrainingResult | None = None
     while True:
         whitening = whiten(Q, data.S_x, ridge)
         n_unseen = max(n_unseen, whitening.n_unseen)
@@ -91,6 +99,9 @@ def alternate(
         sphere = solve(_project(data.Phi, projection), alpha)
         alpha = sphere.alpha
         history.append(_record(len(history), sphere))
+        iterate = TrainingResult(Q, projection, sphere, history, best_iteration=len(history) - 1)
+        if kept is None or keep == "last" or _is_better(iterate, kept, criterion):
+            kept = iterate
         stop_reason = _reason_to_stop(history, n_iter, tol)
         if not stop_reason:
             state = UpdateState(
@@ -112,9 +123,10 @@ def alternate(
                 history[-1]["step"] = subspace_distance(Q, updated)
                 Q = updated
         if stop_reason:
+            kept.stop_reason = stop_reason
             if warn:
-                _warn_about_lost_dimensions(Q.shape[0], n_components, n_unseen, updater)
-            return TrainingResult(Q, projection, sphere, history, stop_reason)
+                _warn_about_lost_dimensions(kept.Q.shape[0], n_components, n_unseen, updater)
+            return kept
 
 
 def _project(Phi: Array, projection: Array) -> Array:
@@ -135,6 +147,14 @@ def _record(iteration: int, sphere: QPSolution) -> dict[str, Any]:
         "gap": sphere.gap,
         "step": 0.0,
     }
+
+
+def _is_better(iterate: TrainingResult, kept: TrainingResult, criterion: str) -> bool:
+    """Whether an iterate's criterion is better; one that has lost dimensions is worse, as its trace has fewer terms."""
+    if iterate.Q.shape[0] != kept.Q.shape[0]:
+        return iterate.Q.shape[0] > kept.Q.shape[0]
+    change = iterate.sphere.objective - kept.sphere.objective
+    return change > 0 if criterion == "max" else change < 0
 
 
 def _reason_to_stop(history: list[dict[str, Any]], n_iter: int, tol: float) -> str:

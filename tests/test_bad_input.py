@@ -290,6 +290,7 @@ WRONG = [
     ("nu", ["0.5", True, [0.5]], "nu must be a number or None"),
     ("criterion", ["maximum", "MAX", None, 1], "criterion must be 'min' or 'max'"),
     ("threshold", ["sphere", None, 0.5], "threshold must be 'contamination' or 'radius'"),
+    ("keep", ["first", None, True], "keep must be 'last' or 'best'"),
     ("init", ["kmeans", "PCA"], r"init must be 'pca', 'random' or an array of shape \(d, F\)"),
     ("n_iter", [-1, 2.5, "3", None, True, float("inf")], "n_iter must be an integer of at least 0"),
     ("tol", [-1, "a", None, float("nan"), float("inf"), True], "tol must be a number of at least 0"),

@@ -8,39 +8,85 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.components import Laplacian, NoGraph
-from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.graph import RELATIVE_ZERO, Graph, column_means, gram
 from pyod_gessvdd.validation import as_graph
+
+Array = np.ndarray
 
 
 class WeightedSum(Laplacian):
-    """A weighted sum of graphs.
+    """A weighted sum of graphs, with given or learnt weights.
+
+    ``weights="auto"``, written ``"auto*(knn + pca)"``, learns them without labels. First every graph is scaled so that
+    its scatter S_k has the trace of the total scatter S_t = Σ (φ_i − φ̄)(φ_i − φ̄)ᵀ: the units of a graph do not matter.
+    Then the rule of auto-weighted multi-view learning (Nie, Li, Li: Parameter-Free Auto-Weighted Multiple Graph
+    Learning, IJCAI 2016), w_k ∝ 1 / (2 √Tr(P S_k Pᵀ)), is evaluated at P = S_t^½, the principal directions in which
+    Algorithm 1 starts, each counted by its standard deviation. A graph that only repeats where the variance is gets a
+    small weight, one that sees other directions a large one.
 
     Parameters
     ----------
     laplacians : sequence of Laplacian
         The graphs.
-    weights : sequence of float, optional
+    weights : sequence of float or "auto", optional
         Their weights, positive; all one if None.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_graphs,)
+        The weights of the last ``build``. Learnt ones sum to one, and are those of the graphs after their scaling.
     """
 
     name = "weighted_sum"
 
-    def __init__(self, laplacians: Sequence[Laplacian], weights: Sequence[float] | None = None) -> None:
+    def __init__(self, laplacians: Sequence[Laplacian], weights: Sequence[float] | str | None = None) -> None:
         self.laplacians = laplacians
         self.weights = weights
 
-    def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
+    def build(self, Phi: Array, random_state: Any) -> Graph:
         """L = Σ_k w_k L_k."""
+        given = self._given_weights()
+        for laplacian in self.laplacians:
+            if isinstance(laplacian, NoGraph):
+                raise ValueError(f"{laplacian.name!r} has no graph and cannot be part of a sum of graphs")
+        graphs = [as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian) for laplacian in self.laplacians]
+        if given is None:
+            names = [laplacian.name for laplacian in self.laplacians]
+            self.weights_, factors = _learn_weights(graphs, names, Phi)
+        else:
+            self.weights_ = factors = np.array(given, dtype=float)
+        first, *rest = (float(factor) * graph for factor, graph in zip(factors, graphs, strict=True))
+        return sum(rest, start=first)
+
+    def _given_weights(self) -> list[float] | None:
+        """The weights, checked; None if they are to be learnt."""
+        if isinstance(self.weights, str):
+            if self.weights != "auto":
+                raise ValueError(f"the weights of a sum of graphs must be numbers or 'auto', got {self.weights!r}")
+            if not self.laplacians:
+                raise ValueError("got no graphs to learn the weights of")
+            return None
         weights = [1.0] * len(self.laplacians) if self.weights is None else list(self.weights)
         if not self.laplacians or len(weights) != len(self.laplacians):
             raise ValueError(f"got {len(self.laplacians)} graphs and {len(weights)} weights; give one weight per graph")
         if min(weights) <= 0:
             raise ValueError(f"the weights of a sum of graphs must be positive, got {weights}")
-        for laplacian in self.laplacians:
-            if isinstance(laplacian, NoGraph):
-                raise ValueError(f"{laplacian.name!r} has no graph and cannot be part of a sum of graphs")
-        first, *rest = (
-            weight * as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian)
-            for weight, laplacian in zip(weights, self.laplacians, strict=True)
-        )
-        return sum(rest, start=first)
+        return weights
+
+
+def _learn_weights(graphs: list[Graph], names: list[str], Phi: Array) -> tuple[Array, Array]:
+    """The weights of the graphs scaled to the trace of S_t, and with this scale in them, those of the graphs."""
+    total = gram(Phi, column_means(Phi))
+    size = float(np.trace(total))
+    traces, alignments = np.empty(len(graphs)), np.empty(len(graphs))
+    for k, (graph, name) in enumerate(zip(graphs, names, strict=True)):
+        S = graph.scatter(Phi)
+        traces[k], alignments[k] = np.trace(S), np.vdot(S, total)
+        # Relative to a weight of one per sample and edge, what is left of a scatter of zero is rounding.
+        if not (traces[k] > RELATIVE_ZERO * size / len(Phi) and alignments[k] > RELATIVE_ZERO * traces[k] * size):
+            raise ValueError(
+                f"laplacian {name!r} sees none of the features' scatter: it has no weight in an 'auto' sum"
+            )
+    weights = 1.0 / np.sqrt(alignments / traces)
+    weights /= weights.sum()
+    return weights, weights * size / traces

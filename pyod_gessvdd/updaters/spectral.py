@@ -22,13 +22,18 @@ class Spectral(Updater):
 
     def update(self, state: UpdateState) -> np.ndarray:
         """Jump to the optimum of the criterion for the current α."""
-        if "inverse_root" not in state.memo:
-            state.memo["inverse_root"] = np.eye(state.Q.shape[1]) if state.S_x is None else _inverse_root(state.S_x)
-        W = state.memo["inverse_root"]
+        W = whitening_basis(state)
         values, vectors = np.linalg.eigh(W.T @ state.S_alpha @ W)
         positive = np.flatnonzero(values > RELATIVE_ZERO * values[-1])
         chosen = positive[: state.n_components] if state.criterion == "min" else positive[::-1][: state.n_components]
         return (W @ vectors[:, chosen]).T
+
+
+def whitening_basis(state: UpdateState) -> np.ndarray:
+    """W of shape (F, rank) with Wᵀ S_x W = I, found once in a fit; the identity without a graph."""
+    if "inverse_root" not in state.memo:
+        state.memo["inverse_root"] = np.eye(state.Q.shape[1]) if state.S_x is None else _inverse_root(state.S_x)
+    return state.memo["inverse_root"]
 
 
 def _inverse_root(S: np.ndarray) -> np.ndarray:

@@ -1,0 +1,22 @@
+"""The parameters that the iterating updaters share, checked when they are used, as scikit-learn asks."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+
+def check_steps(updater: Any) -> None:
+    """``max_steps`` must be a positive integer."""
+    steps = updater.max_steps
+    if not isinstance(steps, numbers.Integral) or isinstance(steps, bool) or steps < 1:
+        raise ValueError(f"max_steps of updater {updater.name!r} must be a positive integer, got {steps!r}")
+
+
+def check_tolerance(updater: Any) -> None:
+    """``tol`` must be a number of at least 0."""
+    tol = updater.tol
+    if not isinstance(tol, numbers.Real) or isinstance(tol, bool) or not 0 <= float(tol) < np.inf:
+        raise ValueError(f"tol of updater {updater.name!r} must be a number of at least 0, got {tol!r}")
