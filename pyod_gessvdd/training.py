@@ -87,7 +87,7 @@ def alternate(
         projection = whitening.root @ Q
         sphere = solve(_project(data.Phi, projection), alpha)
         alpha = sphere.alpha
-        history.append(_record(len(history), sphere))
+        history.append(record(len(history), sphere))
         stop_reason = _reason_to_stop(history, n_iter, tol)
         if not stop_reason:
             state = UpdateState(
@@ -120,7 +120,7 @@ def _project(Phi: Array, projection: Array) -> Array:
     return Z
 
 
-def _record(iteration: int, sphere: QPSolution) -> dict[str, Any]:
+def record(iteration: int, sphere: QPSolution) -> dict[str, Any]:
     """One line of ``history_``; ``step`` is how far the update that follows moves the subspace (0 after the last)."""
     return {
         "iteration": iteration,
