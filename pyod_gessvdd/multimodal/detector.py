@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,7 +28,7 @@ from pyod_gessvdd.validation import check_features
 Array = np.ndarray
 
 
-class MSSVDD(NestedComponents, PyODContract):
+class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
     """Multimodal Subspace Support Vector Data Description.
 
     The columns of X form M groups, the modalities: different sensors, or different descriptions of the same sample.
