@@ -702,8 +702,10 @@ def test_update_that_loses_a_direction_stops_and_says_so():
     Z = start.transform(X) - start.center_
     weighted = [np.sum(start.alpha_[m][:, None] * Z[:, m] ** 2, axis=0) for m in range(2)]
     step_size = 1 / (2 * weighted[1][0])
-    with pytest.warns(UserWarning, match="left modality 1 only 1 of 2 independent directions; the projections before"):
+    message = "left modality 1 only 1 of 2 independent directions; the projections before"
+    with pytest.warns(UserWarning, match=message) as caught:
         detector = clone(start).set_params(n_iter=3, step_size=step_size).fit(X)
+    assert caught[0].filename == __file__
     assert detector.n_iter_ == 0
     assert detector.stop_reason_ == "the update left modality 1 only 1 of 2 independent directions"
     for Q, before in zip(detector.components_, start.components_, strict=True):

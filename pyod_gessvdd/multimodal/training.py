@@ -144,7 +144,7 @@ def alternate_modalities(
             updated.append(_retract(moved))
             if len(updated[-1]) < len(q):
                 reason = f"the update left modality {name!r} only {len(updated[-1])} of {len(q)} independent directions"
-                warnings.warn(f"{reason}; the projections before it are kept", UserWarning, stacklevel=4)
+                warnings.warn(f"{reason}; the projections before it are kept", UserWarning, stacklevel=5)
                 return MultimodalResult(Q, sphere, history, reason)
         history[-1]["step"] = max(subspace_distance(*pair) for pair in zip(Q, updated, strict=True))
         Q = updated
