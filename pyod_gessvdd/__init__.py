@@ -8,12 +8,14 @@ from pyod_gessvdd.dual import QPSolution, SVDDDual
 from pyod_gessvdd.graph import Graph
 from pyod_gessvdd.hookspecs import hookimpl
 from pyod_gessvdd.kernels.npt import PairwiseKernel
+from pyod_gessvdd.multimodal import MSSVDD
 from pyod_gessvdd.plugins import available
 
 __version__ = "0.1.0"
 
 __all__ = [
     "GESSVDD",
+    "MSSVDD",
     "Graph",
     "Kernel",
     "Laplacian",

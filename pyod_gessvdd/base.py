@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import numbers
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -19,6 +21,17 @@ Array = np.ndarray
 
 #: What ``predict_with_rejection`` says of a row that it does not decide.
 REJECTED = -2
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Whatever fails inside, the estimator is then as it was before: nothing half-fitted stays behind."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
 
 
 class PyODContract(BaseDetector):

@@ -7,15 +7,16 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from pyod_gessvdd.base import PyODContract
-from pyod_gessvdd.components import Component, Laplacian, NoGraph, Updater
+from pyod_gessvdd.base import PyODContract, unchanged_on_error
+from pyod_gessvdd.components import Laplacian, NoGraph, Updater
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.dual import QPSolution, upper_bounds
-from pyod_gessvdd.graph import RELATIVE_ZERO, Graph, column_means
+from pyod_gessvdd.features import training_features
+from pyod_gessvdd.graph import RELATIVE_ZERO, Graph
 from pyod_gessvdd.nested import NestedComponents
 from pyod_gessvdd.parameters import check_parameters
 from pyod_gessvdd.preprocessing import Scaling, map_blocks, validated
@@ -239,12 +240,8 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         GESSVDD
             The detector itself. If anything fails it stays as it was before.
         """
-        before = dict(vars(self))
-        try:
+        with unchanged_on_error(self):
             return self._fit(X, sample_weight)
-        except BaseException:
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, sample_weight: Any) -> GESSVDD:
         self._check_contamination()
@@ -274,7 +271,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
 
         self.scaling_ = Scaling.learn(X, center=self.center, standardize=self.standardize and kernel.input_is_rows)
-        Phi = self._training_features(kernel, self.scaling_.apply(X))
+        Phi, self.feature_mean_ = training_features(kernel, self.scaling_.apply(X), self.center)
         graph = self._graph(laplacian, Phi, random_state)
         S_x = None if graph is None else _check_scatter(graph.scatter(Phi), Phi, laplacian)
         Q = self._start(Phi, S_x, random_state)
@@ -294,19 +291,6 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             warn=self.n_components is not None or not isinstance(self.init, str),
             keep=self.keep,
         )
-
-    def _training_features(self, kernel: Any, X: Array) -> Array:
-        """Φ, centred by its training mean."""
-        Phi = kernel.fit_features(X) if hasattr(kernel, "fit_features") else kernel.fit(X).features(X)
-        Phi = check_features(Phi, len(X), kernel)
-        self.feature_mean_ = np.zeros(Phi.shape[1])
-        if self.center:
-            mean = column_means(Phi)
-            # After scaling or the NPT map the mean is rounding already, and a copy of Φ can be saved.
-            if np.abs(mean).max() > 1e-12 * np.sqrt(np.einsum("ij,ij->", Phi, Phi) / Phi.size):
-                self.feature_mean_ = mean
-                Phi = Phi - mean
-        return Phi
 
     def _graph(self, laplacian: Laplacian, Phi: Array, random_state: int) -> Graph | None:
         if isinstance(laplacian, NoGraph):
@@ -400,14 +384,6 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             return function(check_features(Phi, len(block), kernel, n_features))
 
         return map_blocks(of_block, X, row_cost=max(X.shape[1], len(getattr(kernel, "landmarks_", ()))))
-
-    def _component(self, kind: str, inherited: dict[str, Any]) -> Any:
-        """A fresh component whose parameters left at None take the detector's values of the same name."""
-        component: Component = clone(resolve(kind, getattr(self, kind)))
-        own = component.get_params(deep=False)
-        return component.set_params(
-            **{name: inherited[name] for name, value in own.items() if value is None and name in inherited}
-        )
 
 
 def _check_scatter(S_x: Array, Phi: Array, laplacian: Laplacian) -> Array:

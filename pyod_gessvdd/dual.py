@@ -227,10 +227,13 @@ def project_to_feasible(alpha: Array, upper: Array) -> Array:
 DEFAULT_NU = 0.1
 
 
-def upper_bounds(n_samples: int, C: float | None, nu: float | None, sample_weight: Any = None) -> Array:
+def upper_bounds(
+    n_samples: int, C: float | None, nu: float | None, sample_weight: Any = None, counted: str = ""
+) -> Array:
     """The bounds u_i of α from C or nu and the sample weights; all errors about them are raised here.
 
-    ``C`` in [1/N, 1] is the paper's; ``nu`` in (0, 1] means C = 1/(nu · N); with weights N is their sum.
+    ``C`` in [1/N, 1] is the paper's; ``nu`` in (0, 1] means C = 1/(nu · N); with weights N is their sum. ``counted``
+    says in errors what N counts, if not samples.
     """
     weights = None if sample_weight is None else check_weights(sample_weight, n_samples)
     total = float(n_samples if weights is None else weights.sum())
@@ -243,8 +246,8 @@ def upper_bounds(n_samples: int, C: float | None, nu: float | None, sample_weigh
         C = 1.0 / (nu * total)
     elif not C * total >= 1.0 - 1e-9:
         raise ValueError(
-            f"C must be at least 1/N = {1.0 / total:.6g} for {n_samples} samples (Σα = 1 is impossible below), "
-            f"got {C!r}"
+            f"C must be at least 1/N = {1.0 / total:.6g} for {counted or f'{n_samples} samples'} "
+            f"(Σα = 1 is impossible below), got {C!r}"
         )
     if weights is None:
         # One number for all, as an array without memory of its own; C = 1/N may miss Σu = 1 by rounding.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from pyod_gessvdd.components import Component
 from pyod_gessvdd.errors import MissingPluginError, PluginError, SpecError, UnknownComponentError
@@ -47,6 +47,14 @@ class NestedComponents(BaseEstimator):
             return resolve(name, getattr(self, name)).get_params(deep=True)
         except (UnknownComponentError, SpecError, PluginError):
             return {}  # fit will say what is wrong with the name; listing parameters is not the place
+
+    def _component(self, kind: str, inherited: dict[str, Any]) -> Any:
+        """A fresh component whose parameters left at None take the detector's values of the same name."""
+        component: Component = clone(resolve(kind, getattr(self, kind)))
+        own = component.get_params(deep=False)
+        return component.set_params(
+            **{name: inherited[name] for name, value in own.items() if value is None and name in inherited}
+        )
 
     # Saving and loading --------------------------------------------------------------------------------------------
 

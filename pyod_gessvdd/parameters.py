@@ -39,6 +39,14 @@ def check_parameters(params: dict[str, Any]) -> None:
         raise NotImplementedError("residual=True is not implemented yet; use residual=False, the paper's score")
 
 
+def check_multimodal_parameters(params: dict[str, Any]) -> None:
+    """The same for what only :class:`~pyod_gessvdd.MSSVDD` has; ``modalities`` and ``decision`` need the columns."""
+    if not (_is_integer(params["regularizer"]) and 0 <= params["regularizer"] <= 6):
+        _refuse("regularizer must be an integer from 0 to 6", params["regularizer"])
+    if not (_is_real(params["beta"]) and 0 <= params["beta"] < np.inf):
+        _refuse("beta must be a number of at least 0", params["beta"])
+
+
 def _one_of(params: dict[str, Any], name: str, *values: str) -> None:
     # A value such as an array has no single truth value when compared.
     if not (isinstance(params[name], str) and params[name] in values):

@@ -30,6 +30,11 @@ def principal_directions(Phi: Array) -> Array:
     return vectors[:, values > RELATIVE_ZERO * max(values[-1], 0.0)][:, ::-1].T
 
 
+def orientation(vectors: Array) -> Array:
+    """The signs that make each column's largest entry positive: LAPACK's own depend on the order of the rows."""
+    return np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
 def random_directions(n_components: int, n_features: int, random_state: Any) -> Array:
     """Random orthonormal rows, of shape (d, F)."""
     return orthonormalise(check_random_state(random_state).standard_normal((n_components, n_features)))

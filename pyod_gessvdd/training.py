@@ -98,7 +98,7 @@ def alternate(
         projection = whitening.root @ Q
         sphere = solve(_project(data.Phi, projection), alpha)
         alpha = sphere.alpha
-        history.append(_record(len(history), sphere))
+        history.append(record(len(history), sphere))
         iterate = TrainingResult(Q, projection, sphere, history, best_iteration=len(history) - 1)
         if kept is None or keep == "last" or _is_better(iterate, kept, criterion):
             kept = iterate
@@ -136,7 +136,7 @@ def _project(Phi: Array, projection: Array) -> Array:
     return Z
 
 
-def _record(iteration: int, sphere: QPSolution) -> dict[str, Any]:
+def record(iteration: int, sphere: QPSolution) -> dict[str, Any]:
     """One line of ``history_``; ``step`` is how far the update that follows moves the subspace (0 after the last)."""
     return {
         "iteration": iteration,

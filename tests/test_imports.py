@@ -106,7 +106,18 @@ def test_importing_the_package_imports_nothing_slow_beyond_what_pyods_base_class
     [
         (
             "pyod_gessvdd",
-            ("GESSVDD", "Laplacian", "Updater", "QPBackend", "Kernel", "Graph", "hookimpl", "available", "__version__"),
+            (
+                "GESSVDD",
+                "MSSVDD",
+                "Laplacian",
+                "Updater",
+                "QPBackend",
+                "Kernel",
+                "Graph",
+                "hookimpl",
+                "available",
+                "__version__",
+            ),
         ),
         ("pyod_gessvdd.qp", ("solve_svdd", "QPSolution", "SVDDDual")),
         ("pyod_gessvdd.cli", ("main",)),

@@ -20,6 +20,7 @@ from pyod_gessvdd.clustering import k_means
 from pyod_gessvdd.components import Kernel
 from pyod_gessvdd.errors import ComponentError
 from pyod_gessvdd.graph import row_blocks, rows_by_content
+from pyod_gessvdd.subspace import orientation
 from pyod_gessvdd.validation import real_array
 
 Array = np.ndarray
@@ -134,7 +135,7 @@ class PairwiseKernel(Kernel):
         if self._centers():
             # Orthogonal to 1 up to rounding, which the uncentred kernel vectors of new rows would blow up.
             U -= U.mean(axis=0)
-        U *= _orientation(U)
+        U *= orientation(U)
         self.map_ = U / np.sqrt(eigenvalues)
         self.offset_ = column_means @ self.map_
         return U * np.sqrt(eigenvalues)
@@ -162,7 +163,7 @@ class PairwiseKernel(Kernel):
         self.map_ = whiten @ V
         self.offset_ = mean @ V
         features = np.vstack([self.features(X[rows]) for rows in row_blocks(len(X), m)])
-        signs = _orientation(features)
+        signs = orientation(features)
         features *= signs
         self.map_ *= signs
         self.offset_ *= signs
@@ -208,8 +209,3 @@ class PairwiseKernel(Kernel):
                     f"{who} returned a matrix that is not symmetric: |K − Kᵀ| reaches {difference:.3g}"
                 )
         return K
-
-
-def _orientation(features: Array) -> Array:
-    """The signs that make each column's largest entry positive: LAPACK's own depend on the order of the rows."""
-    return np.where(features[np.abs(features).argmax(axis=0), np.arange(features.shape[1])] < 0, -1.0, 1.0)
