@@ -367,12 +367,15 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         self.support_ = sphere.support
         self.boundary_ = sphere.boundary
         self.outside_ = sphere.outside
-        self.center_ = sphere.center
-        self.radius_ = float(np.sqrt(sphere.radius2))
         self.n_components_ = result.Q.shape[0]
         self.n_iter_ = result.n_iter
         self.history_ = result.history
         self.stop_reason_ = result.stop_reason
+        self._publish_boundary(sphere)
+
+    def _publish_boundary(self, sphere: QPSolution) -> None:
+        self.center_ = sphere.center
+        self.radius_ = float(np.sqrt(sphere.radius2))
 
     def _description(self, result: TrainingResult) -> Description:
         return Description.from_sphere(result.projection, self.feature_mean_, result.sphere, result.axis)
