@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyod_gessvdd.components import Kernel, Laplacian, QPBackend, Updater, UpdateState
 from pyod_gessvdd.detector import GESSVDD
 from pyod_gessvdd.dual import QPSolution, SVDDDual
+from pyod_gessvdd.family import ESSVDD, ESVDD, GESVDD, GESVM, SSVDD, SVDD
 from pyod_gessvdd.graph import Graph
 from pyod_gessvdd.hookspecs import hookimpl
 from pyod_gessvdd.kernels.npt import PairwiseKernel
@@ -14,8 +15,14 @@ from pyod_gessvdd.plugins import available
 __version__ = "0.1.0"
 
 __all__ = [
+    "ESSVDD",
+    "ESVDD",
     "GESSVDD",
+    "GESVDD",
+    "GESVM",
     "MSSVDD",
+    "SSVDD",
+    "SVDD",
     "Graph",
     "Kernel",
     "Laplacian",

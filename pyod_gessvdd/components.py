@@ -106,6 +106,8 @@ class UpdateState:
         1 for the first update.
     memo : dict
         Kept from the first update of a fit to the last: for what depends on Φ and the graph alone.
+    boundary : ndarray of int
+        Indices with 0 < α_i < C: the samples on the sphere.
     """
 
     Q: Array
@@ -118,6 +120,7 @@ class UpdateState:
     criterion: str
     iteration: int
     memo: dict[str, Any] = field(default_factory=dict)
+    boundary: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
 
     @property
     def sign(self) -> float:
@@ -225,3 +228,7 @@ class Kernel(Component):
     def residual(self, X: Array) -> Array:
         """What the features miss of each row, ``k̂(x, x) − ‖φ(x)‖²``, of shape (n,); zero unless overridden."""
         return np.zeros(X.shape[0])
+
+    def features_and_residual(self, X: Array) -> tuple[Array, Array]:
+        """Both at once, for kernels that find them in the same pass."""
+        return self.features(X), self.residual(X)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.preprocessing import Scaling
+from pyod_gessvdd.residual import ResidualAxis
 
 Array = np.ndarray
 
@@ -25,25 +26,31 @@ class Description:
         S_Q^{-1/2} Q.
     offset : ndarray of shape (d,)
         The image of the training mean, subtracted from every projected row.
-    center : ndarray of shape (d,)
+    center : ndarray of shape (d,), or (d + 1,) with a residual axis
         u (paper eq. ``der2``).
     radius2 : float
         R² (paper eq. ``rsquare``), at least the rounding error of a squared distance, so that it can divide.
+    axis : ResidualAxis or None
+        The last coordinate, if what the projection discards counts.
     """
 
     projection: Array
     offset: Array
     center: Array
     radius2: float
+    axis: ResidualAxis | None = None
 
     @classmethod
-    def from_sphere(cls, projection: Array, feature_mean: Array, sphere: QPSolution) -> Description:
+    def from_sphere(
+        cls, projection: Array, feature_mean: Array, sphere: QPSolution, axis: ResidualAxis | None = None
+    ) -> Description:
         """The description that a solved sphere gives; a radius of zero (equal points) is lifted to rounding."""
         offset = projection @ feature_mean
         # In the unit of the data: what is small in one unit is not in another.
         size2 = float(sphere.center @ sphere.center + offset @ offset) or 1.0
         rounding = (16 * np.finfo(float).eps) ** 2 * size2
-        return cls(projection, offset, sphere.center, max(sphere.radius2, rounding))
+        axis = None if axis is None else replace(axis, mean=feature_mean)
+        return cls(projection, offset, sphere.center, max(sphere.radius2, rounding), axis)
 
     def of_rows(self, scaling: Scaling) -> Description:
         """The same description as a function of unscaled rows, where rows are their own features."""
@@ -52,17 +59,29 @@ class Description:
         mean = np.zeros(projection.shape[1]) if scaling.mean is None else scaling.mean
         return replace(self, projection=projection, offset=self.offset + projection @ mean)
 
-    def project(self, Phi: Array) -> Array:
-        """Z = S_Q^{-1/2} Q (φ − mean) of each row (paper eq. ``test``)."""
-        return Phi @ self.projection.T - self.offset
+    def project(self, Phi: Array, missed: Array | None = None) -> Array:
+        """Z = S_Q^{-1/2} Q (φ − mean) of each row (paper eq. ``test``), and the residual's coordinate, if there is one.
 
-    def scores(self, Phi: Array) -> Array:
+        Parameters
+        ----------
+        Phi : ndarray of shape (n, F)
+            The features.
+        missed : ndarray of shape (n,), optional
+            What the features miss of each row (``Kernel.residual``); for a description with a residual axis only.
+        """
+        Z = Phi @ self.projection.T - self.offset
+        return Z if self.axis is None or missed is None else np.column_stack([Z, self.axis.coordinate(Phi, missed)])
+
+    def scores(self, Phi: Array, missed: Array | None = None) -> Array:
         """‖z − u‖² / R² of each row: 1 on the sphere, more outside (paper eq. ``test1``).
 
         Within rounding of the sphere a row is on it, and its score is exactly 1: "≤ R" must not depend on the last bit.
         """
-        difference = Phi @ self.projection.T
-        difference -= self.offset + self.center
+        if self.axis is None:
+            difference = Phi @ self.projection.T
+            difference -= self.offset + self.center
+        else:
+            difference = self.project(Phi, missed) - self.center
         scores = np.einsum("ij,ij->i", difference, difference) / self.radius2
         scores[np.abs(scores - 1.0) <= ON_THE_SPHERE] = 1.0
         return scores

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pyod_gessvdd.base import PyODContract, unchanged_on_error
-from pyod_gessvdd.components import Laplacian, NoGraph, Updater
+from pyod_gessvdd.components import Kernel, Laplacian, NoGraph, QPBackend, Updater
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.dual import QPSolution, upper_bounds
 from pyod_gessvdd.features import training_features
@@ -24,7 +24,7 @@ from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.specs import resolve
 from pyod_gessvdd.subspace import n_seen, orthonormalise, principal_directions, random_directions
 from pyod_gessvdd.training import TrainingData, TrainingResult, alternate
-from pyod_gessvdd.validation import as_graph, check_features
+from pyod_gessvdd.validation import as_graph, check_features, check_residual
 from pyod_gessvdd.variants import parse_variant, variant_name
 
 Array = np.ndarray
@@ -58,9 +58,10 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         "gradient" (GR), "spectral" (S), "spectral_regression" (SR), "riemannian", "newton", or a plugin's.
     criterion : {"max", "min"}, default="max"
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to rise or to fall.
-    n_components : int, optional
+    n_components : int or "all", optional
         d, the dimension of the subspace. Unless given it is 30, or as many directions as the features vary in and the
-        graph sees; a number that turns out to be too large is reduced with a warning.
+        graph sees; a number that turns out to be too large is reduced with a warning. "all" is no subspace: as many as
+        there are directions in which the features vary.
     C : float, optional
         The upper bound of α, in [1/N, 1]; above 1 equals 1.
     nu : float, optional
@@ -87,7 +88,9 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     qp_tol : float, default=1e-8
         The relative duality gap that every solve must reach.
     residual : bool, default=False
-        Whether what the projection discards counts in the score. Only False, the paper's score, exists yet.
+        Whether what the projection discards counts: the sphere gets one more coordinate r/√ρ, with r² the part of a row
+        outside the subspace and outside the span of the features, and ρ the mean scatter that the graph leaves there
+        (1 without a graph). False is the paper's score.
     threshold : {"contamination", "radius"}, default="contamination"
         What decides the labels: PyOD's percentile of the training scores, or the sphere (score above 1), which is
         what training on clean data asks for.
@@ -106,7 +109,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         The dual variables.
     support_, boundary_, outside_ : ndarray of int
         Training rows with α > 0, with 0 < α < C (on the sphere), with α = C (outside).
-    center_ : ndarray of shape (d,)
+    center_ : ndarray of shape (d,), or (d + 1,) with the residual
         The sphere's centre.
     radius_ : float
         The sphere's radius.
@@ -151,7 +154,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         laplacian: Any = "within",
         updater: Any = "gradient",
         criterion: str = "max",
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         C: float | None = None,
         nu: float | None = None,
         step_size: float = 0.1,
@@ -245,7 +248,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
 
     def _fit(self, X: Any, sample_weight: Any) -> GESSVDD:
         self._check_contamination()
-        check_parameters(self.get_params(deep=False))
+        check_parameters(self._settings())
         X = validated(self, X, reset=True)
         if (X[-1] == X[0]).all() and (X[0] == X).all():
             raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
@@ -259,7 +262,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     def _learn(self, X: Array, upper: Array) -> TrainingResult:
         """Algorithm 1, from the rows and the bounds of α to the subspace and the sphere in it."""
         random_state = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        inherited = {**self.get_params(deep=False), "random_state": random_state}
+        inherited = {**self._settings(), "random_state": random_state}
         kernel = self._component("kernel", inherited)
         laplacian: Laplacian = self._component("laplacian", inherited)
         updater: Updater = self._component("updater", inherited)
@@ -267,11 +270,10 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         if updater.needs_graph and isinstance(laplacian, NoGraph):
             raise ValueError(f"updater {updater.name!r} needs a graph, and laplacian {laplacian.name!r} has none")
 
-        def svdd(Z: Array, last_alpha: Array | None) -> QPSolution:
-            return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
-
         self.scaling_ = Scaling.learn(X, center=self.center, standardize=self.standardize and kernel.input_is_rows)
-        Phi, self.feature_mean_ = training_features(kernel, self.scaling_.apply(X), self.center)
+        scaled = self.scaling_.apply(X)
+        Phi, self.feature_mean_ = training_features(kernel, scaled, self.center)
+        missed = self._missed(kernel, scaled) if self.residual else None
         graph = self._graph(laplacian, Phi, random_state)
         S_x = None if graph is None else _check_scatter(graph.scatter(Phi), Phi, laplacian)
         Q = self._start(Phi, S_x, random_state)
@@ -279,18 +281,34 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         self.laplacian_weights_ = getattr(laplacian, "weights_", None)
         self._remember_plugins(kernel, laplacian, updater, backend)
         return alternate(
-            TrainingData(Phi, graph, S_x),
+            TrainingData(Phi, graph, S_x, missed),
             Q,
             n_components=Q.shape[0],
             updater=updater,
-            solve=svdd,
+            solve=lambda Z, last_alpha: self._solve(Z, upper, backend, last_alpha),
             criterion=self.criterion,
             ridge=self.ridge,
             n_iter=self.n_iter,
             tol=self.tol,
-            warn=self.n_components is not None or not isinstance(self.init, str),
+            warn=isinstance(self.n_components, int) or not isinstance(self.init, str),
             keep=self.keep,
         )
+
+    def _settings(self) -> dict[str, Any]:
+        """Every parameter and its value, those included that a subclass fixes and does not expose."""
+        return {name: getattr(self, name) for name in {*GESSVDD._get_param_names(), *self._get_param_names()}}
+
+    def _solve(self, Z: Array, upper: Array, backend: QPBackend, last_alpha: Array | None) -> QPSolution:
+        """The boundary around the projected rows, which may be overwritten."""
+        return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
+
+    def _missed(self, kernel: Kernel, X: Array) -> Array:
+        """What the features miss of each training row."""
+
+        def of_block(block: Array) -> Array:
+            return check_residual(kernel.residual(block), len(block), kernel)
+
+        return map_blocks(of_block, X, row_cost=_row_cost(kernel, X))
 
     def _graph(self, laplacian: Laplacian, Phi: Array, random_state: int) -> Graph | None:
         if isinstance(laplacian, NoGraph):
@@ -311,7 +329,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
             raise ValueError("init must be finite, got NaN or infinite values")
         if Q.ndim != 2 or Q.shape[1] != F or not 1 <= Q.shape[0] <= F:
             raise ValueError(f"init must be 'pca', 'random' or an array of shape (d, {F}), got shape {Q.shape}")
-        if self.n_components is not None and self.n_components != Q.shape[0]:
+        if self.n_components not in (None, Q.shape[0]) and not (self.n_components == "all" and Q.shape[0] == F):
             raise ValueError(f"init has {Q.shape[0]} rows but n_components={self.n_components}; they must agree")
         orthonormal = orthonormalise(Q)
         if len(orthonormal) < len(Q):
@@ -322,6 +340,8 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         if self.n_components is None:
             # Nobody asked for directions that the graph does not see; the between graph sees K − 1 at most.
             return min(DEFAULT_COMPONENTS, rank, rank if S_x is None else n_seen(S_x, self.ridge))
+        if isinstance(self.n_components, str):
+            return rank
         if self.n_components > F:
             raise ValueError(f"n_components must be at most the number of features, {F}, got {self.n_components}")
         if self.n_components > rank:
@@ -336,22 +356,29 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     def _publish(self, result: TrainingResult) -> None:
         """Put what was learnt under its public names."""
         sphere = result.sphere
-        description = Description.from_sphere(result.projection, self.feature_mean_, sphere)
+        description = self._description(result)
         # Rows that are their own features are scaled and projected in one product.
-        self.description_ = description.of_rows(self.scaling_) if self.kernel_.is_identity else description
+        self._takes_rows = self.kernel_.is_identity and description.axis is None
+        self.description_ = description.of_rows(self.scaling_) if self._takes_rows else description
         self.components_ = result.Q
         self.projection_ = result.projection
         self.alpha_ = sphere.alpha
         self.support_ = sphere.support
         self.boundary_ = sphere.boundary
         self.outside_ = sphere.outside
-        self.center_ = sphere.center
-        self.radius_ = float(np.sqrt(sphere.radius2))
         self.n_components_ = result.Q.shape[0]
         self.n_iter_ = result.n_iter
         self.history_ = result.history
         self.best_iteration_ = result.best_iteration
         self.stop_reason_ = result.stop_reason
+        self._publish_boundary(sphere)
+
+    def _publish_boundary(self, sphere: QPSolution) -> None:
+        self.center_ = sphere.center
+        self.radius_ = float(np.sqrt(sphere.radius2))
+
+    def _description(self, result: TrainingResult) -> Description:
+        return Description.from_sphere(result.projection, self.feature_mean_, result.sphere, result.axis)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -366,24 +393,36 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         return self._scores(validated(self, X, reset=False))
 
     def transform(self, X: Any) -> Array:
-        """The subspace coordinates Z of each row, of shape (n, d) (paper eq. ``test``)."""
+        """The subspace coordinates Z of each row, of shape (n, d) (paper eq. ``test``).
+
+        With ``residual=True`` there is one more column, the last: how far the row is outside the subspace, r/√ρ.
+        """
         check_is_fitted(self, "decision_scores_")
         return self._map(self.description_.project, validated(self, X, reset=False))
 
     def _scores(self, X: Array) -> Array:
         return self._map(self.description_.scores, X)
 
-    def _map(self, function: Callable[[Array], Array], X: Array) -> Array:
+    def _map(self, function: Callable[..., Array], X: Array) -> Array:
         """``function`` of the rows' features, in blocks."""
         kernel, n_features = self.kernel_, self.components_.shape[1]
-        if kernel.is_identity:
+        if self._takes_rows:
             return map_blocks(function, X, row_cost=n_features)
 
         def of_block(block: Array) -> Array:
-            Phi = kernel.features(self.scaling_.apply(block))
-            return function(check_features(Phi, len(block), kernel, n_features))
+            scaled = self.scaling_.apply(block)
+            if self.description_.axis is None:
+                return function(check_features(kernel.features(scaled), len(block), kernel, n_features))
+            Phi, missed = kernel.features_and_residual(scaled)
+            return function(
+                check_features(Phi, len(block), kernel, n_features), check_residual(missed, len(block), kernel)
+            )
 
-        return map_blocks(of_block, X, row_cost=max(X.shape[1], len(getattr(kernel, "landmarks_", ()))))
+        return map_blocks(of_block, X, row_cost=_row_cost(kernel, X))
+
+
+def _row_cost(kernel: Kernel, X: Array) -> int:
+    return max(X.shape[1], len(getattr(kernel, "landmarks_", ())))
 
 
 def _check_scatter(S_x: Array, Phi: Array, laplacian: Laplacian) -> Array:

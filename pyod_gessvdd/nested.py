@@ -29,7 +29,7 @@ class NestedComponents(BaseEstimator):
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for name in self._component_parameters:
-                if isinstance(params[name], str):
+                if isinstance(params.get(name), str):
                     params |= {f"{name}__{key}": value for key, value in self._params_of(name).items()}
         return params
 
@@ -37,7 +37,8 @@ class NestedComponents(BaseEstimator):
         """Set parameters; a nested one turns a name into the component that it stands for."""
         super().set_params(**{name: value for name, value in params.items() if "__" not in name})
         nested = {name: value for name, value in params.items() if "__" in name}
-        for name in {key.partition("__")[0] for key in nested} & set(self._component_parameters):
+        ours = set(self._component_parameters) & set(self._get_param_names())
+        for name in {key.partition("__")[0] for key in nested} & ours:
             setattr(self, name, resolve(name, getattr(self, name)))
         super().set_params(**nested)
         return self

@@ -19,8 +19,8 @@ def check_parameters(params: dict[str, Any]) -> None:
     if isinstance(params["init"], str) and params["init"] not in ("pca", "random"):
         _refuse("init must be 'pca', 'random' or an array of shape (d, F)", params["init"])
     n_components, n_iter = params["n_components"], params["n_iter"]
-    if n_components is not None and not (_is_integer(n_components) and n_components >= 1):
-        _refuse("n_components must be a positive integer or None", n_components)
+    if not _is_dimension(n_components):
+        _refuse("n_components must be a positive integer, 'all' or None", n_components)
     if not (_is_integer(n_iter) and n_iter >= 0):
         _refuse("n_iter must be an integer of at least 0", n_iter)
     for name in ("tol", "ridge"):
@@ -35,8 +35,22 @@ def check_parameters(params: dict[str, Any]) -> None:
     for name in ("center", "standardize", "residual"):
         if not isinstance(params[name], bool | np.bool_):
             _refuse(f"{name} must be True or False", params[name])
-    if params["residual"]:
-        raise NotImplementedError("residual=True is not implemented yet; use residual=False, the paper's score")
+    if "psi" in params:
+        check_regulariser(params["psi"], params["beta"])
+
+
+def check_regulariser(psi: Any, beta: Any) -> None:
+    """Raise a ``ValueError`` for a psi that does not exist or a beta that is no weight."""
+    if not (_is_integer(psi) and 0 <= psi <= 3):
+        _refuse("psi must be 0, 1, 2 or 3", psi)
+    if not (_is_real(beta) and 0 <= beta < np.inf):
+        _refuse("beta must be a number of at least 0", beta)
+
+
+def _is_dimension(value: Any) -> bool:
+    if isinstance(value, str):
+        return value == "all"
+    return value is None or (_is_integer(value) and value >= 1)
 
 
 def check_multimodal_parameters(params: dict[str, Any]) -> None:

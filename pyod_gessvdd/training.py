@@ -12,6 +12,7 @@ import numpy as np
 from pyod_gessvdd.components import Updater, UpdateState
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.graph import Graph, row_blocks
+from pyod_gessvdd.residual import ResidualAxis
 from pyod_gessvdd.subspace import orthonormalise, subspace_distance, whiten
 from pyod_gessvdd.validation import check_projection
 
@@ -20,11 +21,15 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What stays the same during the alternation: the features, the graph over them, and its scatter."""
+    """What stays the same during the alternation: the features, the graph over them, and its scatter.
+
+    ``missed`` is what the features miss of each row, of shape (N,), if the residual is to be a coordinate; else None.
+    """
 
     Phi: Array
     graph: Graph | None
     S_x: Array | None
+    missed: Array | None = None
 
 
 @dataclass
@@ -40,6 +45,7 @@ class TrainingResult:
     history: list[dict[str, Any]] = field(default_factory=list)
     stop_reason: str = ""
     best_iteration: int = 0
+    axis: ResidualAxis | None = None
 
     @property
     def n_iter(self) -> int:
@@ -96,10 +102,11 @@ def alternate(
         whitening = whiten(Q, data.S_x, ridge)
         n_unseen = max(n_unseen, whitening.n_unseen)
         projection = whitening.root @ Q
-        sphere = solve(_project(data.Phi, projection), alpha)
+        axis = None if data.missed is None else ResidualAxis.learn(Q, data.S_x)
+        sphere = solve(_project(data, projection, axis), alpha)
         alpha = sphere.alpha
         history.append(record(len(history), sphere))
-        iterate = TrainingResult(Q, projection, sphere, history, best_iteration=len(history) - 1)
+        iterate = TrainingResult(Q, projection, sphere, history, best_iteration=len(history) - 1, axis=axis)
         if kept is None or keep == "last" or _is_better(iterate, kept, criterion):
             kept = iterate
         stop_reason = _reason_to_stop(history, n_iter, tol)
@@ -115,6 +122,7 @@ def alternate(
                 criterion=criterion,
                 iteration=len(history),
                 memo=memo,
+                boundary=sphere.boundary,
             )
             updated = orthonormalise(check_projection(updater.update(state), n_components, Q.shape[1], updater))
             if updated.shape[0] == 0:
@@ -129,10 +137,13 @@ def alternate(
             return kept
 
 
-def _project(Phi: Array, projection: Array) -> Array:
-    Z = np.empty((Phi.shape[0], projection.shape[0]))
+def _project(data: TrainingData, projection: Array, axis: ResidualAxis | None) -> Array:
+    Phi, d = data.Phi, len(projection)
+    Z = np.empty((Phi.shape[0], d if axis is None else d + 1))
     for rows in row_blocks(*Phi.shape):
-        Z[rows] = Phi[rows] @ projection.T
+        Z[rows, :d] = Phi[rows] @ projection.T
+        if axis is not None and data.missed is not None:
+            Z[rows, d] = axis.coordinate(Phi[rows], data.missed[rows])
     return Z
 
 

@@ -62,6 +62,17 @@ def check_features(Phi: Any, n_samples: int, kernel: Component, n_features: int 
     return Phi
 
 
+def check_residual(missed: Any, n_samples: int, kernel: Component) -> Array:
+    """What ``Kernel.residual`` returned, checked."""
+    who = f"kernel {kernel.name!r}"
+    missed = real_array(missed, who)
+    if missed.shape != (n_samples,):
+        raise ComponentError(f"{who} returned a residual of shape {missed.shape}; expected ({n_samples},)")
+    if not (np.isfinite(missed).all() and missed.min() >= 0):
+        raise ComponentError(f"{who} returned a residual that is negative, NaN or infinite")
+    return missed
+
+
 def check_projection(Q: Any, n_components: int, n_features: int, updater: Component) -> Array:
     """What ``Updater.update`` returned, checked."""
     who = f"updater {updater.name!r}"

@@ -29,6 +29,8 @@ Array = np.ndarray
 MAX_EXACT = 10_000
 #: ``approximation="auto"`` takes the exact map up to this N (some seconds), landmarks above.
 AUTO_EXACT = 2000
+#: The share of the eigenvalues that is kept when neither the kernel nor the detector says.
+DEFAULT_ENERGY = 0.99
 #: Eigenvalues of the landmarks' kernel below this share of the largest are rounding.
 RANK_TOLERANCE = 1e-12
 
@@ -39,8 +41,9 @@ class PairwiseKernel(Kernel):
 
     Parameters
     ----------
-    energy : float, default=0.99
-        The share of the sum of the kernel's eigenvalues to keep.
+    energy : float, optional
+        The share of the sum of the kernel's eigenvalues to keep; the detector's ``energy`` if None and if it has one,
+        else 0.99.
     approximation : {"auto", "exact", "nystroem"}, default="auto"
         The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" takes it up to 2,000 rows
         and the Nyström map above.
@@ -57,7 +60,7 @@ class PairwiseKernel(Kernel):
     #: Whether only the exact map exists, as for a precomputed kernel, which has no rows to draw landmarks from.
     exact_only: ClassVar[bool] = False
 
-    energy: float = 0.99
+    energy: float | None = None
     approximation: str = "auto"
     n_landmarks: int = 500
     landmarks: str = "uniform"
@@ -82,7 +85,7 @@ class PairwiseKernel(Kernel):
 
     def fit_features(self, X: Array) -> Array:
         """Learn the map and return the training features, of shape (N, F)."""
-        if not isinstance(self.energy, Real) or not 0.0 < self.energy <= 1.0:
+        if self.energy is not None and not (isinstance(self.energy, Real) and 0.0 < self.energy <= 1.0):
             raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
         self.prepare(X)
         if self._is_exact(len(X)):
@@ -95,10 +98,16 @@ class PairwiseKernel(Kernel):
 
     def residual(self, X: Array) -> Array:
         """k̂(x, x) − ‖φ(x)‖²: the part of each row outside the span of the features."""
+        return self.features_and_residual(X)[1]
+
+    def features_and_residual(self, X: Array) -> tuple[Array, Array]:
+        """Both from one kernel vector per row; what overrides the residual overrides this."""
         k = self.gram(X, self.landmarks_)
         phi = k @ self.map_ - self.offset_
         centred = self.gram_diagonal(X) - 2.0 * (k @ self.mean_map_) + self.mean_norm2_
-        return np.maximum(centred - np.einsum("ij,ij->i", phi, phi), 0.0)
+        missed = centred - np.einsum("ij,ij->i", phi, phi)
+        # Its root is a coordinate, in which rounding would be seven digits larger than anywhere else.
+        return phi, np.where(missed > self.rounding_, missed, 0.0)
 
     def _is_exact(self, N: int) -> bool:
         if self.approximation not in ("auto", "exact", "nystroem"):
@@ -131,6 +140,8 @@ class PairwiseKernel(Kernel):
         else:
             self.mean_map_, column_means, self.mean_norm2_ = np.zeros(N), np.zeros(N), 0.0
         eigenvalues, U = scipy.linalg.eigh(K, overwrite_a=True, driver="evd")
+        # What the cut drops of a training row even with all the energy.
+        self.rounding_ = max(RANK_TOLERANCE * float(eigenvalues[-1]), rounding)
         eigenvalues, U = self._leading(eigenvalues, U, rounding)
         if self._centers():
             # Orthogonal to 1 up to rounding, which the uncentred kernel vectors of new rows would blow up.
@@ -146,7 +157,8 @@ class PairwiseKernel(Kernel):
         m = len(self.landmarks_)
         K = self._checked(self.gram(self.landmarks_, self.landmarks_), m, m)
         eigenvalues, U = scipy.linalg.eigh(K)
-        keep = eigenvalues > RANK_TOLERANCE * eigenvalues.max()
+        self.rounding_ = RANK_TOLERANCE * float(eigenvalues.max())
+        keep = eigenvalues > self.rounding_
         whiten = U[:, keep] / np.sqrt(eigenvalues[keep])
 
         # Two passes over the rows, so that only N × F numbers are kept. The first adds up around the landmarks' mean:
@@ -188,7 +200,8 @@ class PairwiseKernel(Kernel):
         order = np.argsort(-eigenvalues, kind="stable")
         order = order[eigenvalues[order] > max(RANK_TOLERANCE * eigenvalues[order[0]], rounding)]
         share = np.cumsum(eigenvalues[order])
-        count = int(np.searchsorted(share, self.energy * share[-1] * (1 - 1e-12))) + 1 if order.size else 0
+        energy = DEFAULT_ENERGY if self.energy is None else self.energy
+        count = int(np.searchsorted(share, energy * share[-1] * (1 - 1e-12))) + 1 if order.size else 0
         return eigenvalues[order[:count]], vectors[:, order[:count]]
 
     def _centers(self) -> bool:

@@ -201,9 +201,9 @@ class Precomputed(PairwiseKernel):
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix at fit, got shape {X.shape}")
 
-    def residual(self, X: Array) -> Array:
-        """Zero: k(x, x) of new rows is not known."""
-        return np.zeros(len(X))
+    def features_and_residual(self, X: Array) -> tuple[Array, Array]:
+        """The features and zero: k(x, x) of new rows is not known."""
+        return self.features(X), np.zeros(len(X))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,0 +1,119 @@
+"""The one-class SVM's hyperplane in place of the sphere: its solution, certified as the sphere's is, and its scores."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from pyod_gessvdd.description import ON_THE_SPHERE, Description
+from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible
+
+Array = np.ndarray
+
+#: LIBSVM's stopping tolerance, for points of unit scale, and the largest number of its steps.
+TOLERANCE, MAX_STEPS = 1e-7, 1_000_000
+#: The relative duality gap above which the user is told.
+ALLOWED_GAP = 1e-5
+
+
+def solve_hyperplane(Z: Array, upper: Array) -> QPSolution:
+    """The hyperplane w·z = ρ that separates most rows of Z from the origin with the largest distance to it.
+
+    The dual is min ½‖Zᵀα‖² under the same Σα = 1, 0 ≤ α ≤ u as the sphere's. At w = Zᵀα its relative duality gap is
+    1 − min(α'·Zw)/‖w‖² over all feasible α': one partial sort, whatever LIBSVM claims.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (N, d)
+        The points; overwritten.
+    upper : ndarray of shape (N,)
+        The bounds of α.
+
+    Returns
+    -------
+    QPSolution
+        ``center`` is w, ``extras["rho"]`` is ρ, ``radius2`` is the squared distance of the hyperplane from the origin.
+    """
+    scale = float(np.sqrt(np.einsum("ij,ij->", Z, Z) / len(Z)))
+    if scale > 0:
+        Z /= scale
+    alpha, n_iter = _libsvm(Z, upper)
+    w = alpha @ Z
+    margins = Z @ w
+    dual = SVDDDual(Z, upper)
+    nearest, weights = dual.best_vertex(-margins)
+    worst, norm2 = float(weights @ margins[nearest]), float(w @ w)
+    # If the origin is a feasible mean of the points, it is one of their margins too, and the worst is not above zero.
+    if not worst > 0:
+        raise ValueError(
+            "no hyperplane separates the rows from the origin of the feature space, which lies among them; "
+            "use kernel='rbf', whose features all lie on one side of it"
+        )
+    gap = max(0.0, 1.0 - worst / norm2)
+    if gap > ALLOWED_GAP:
+        warnings.warn(
+            f"LIBSVM stopped at a relative duality gap of {gap:.1e}, above the {ALLOWED_GAP:.1e} allowed",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    solution = QPSolution(alpha, upper=upper)
+    rho = _offset(margins, solution)
+    return QPSolution(
+        alpha,
+        center=w * scale,
+        radius2=rho**2 / norm2 * scale**2,
+        objective=-0.5 * norm2 * scale**2,
+        gap=gap,
+        upper=upper,
+        n_iter=n_iter,
+        backend="libsvm",
+        extras={"rho": rho * scale**2},
+    )
+
+
+def _libsvm(Z: Array, upper: Array) -> tuple[Array, int]:
+    from sklearn.svm import OneClassSVM
+
+    rows = np.flatnonzero(upper)
+    largest = float(upper.max())
+    weights = upper[rows] / largest
+    # LIBSVM lets α sum to nu times the sum of the weights; ours sum to one.
+    nu = min(1.0, 1.0 / (largest * float(weights.sum())))
+    model = OneClassSVM(kernel="linear", nu=nu, tol=TOLERANCE, max_iter=MAX_STEPS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says how good the answer is
+        model.fit(Z[rows], sample_weight=weights)
+    alpha = np.zeros(len(upper))
+    alpha[rows[model.support_]] = model.dual_coef_[0] * largest
+    return project_to_feasible(alpha, upper), int(model.n_iter_)
+
+
+def _offset(margins: Array, solution: QPSolution) -> float:
+    """ρ: the margin of the points on the hyperplane; if there are none, the middle of where it may lie."""
+    if len(solution.boundary):
+        return float(margins[solution.boundary].mean())
+    inside = np.delete(margins, solution.outside)
+    low = float(margins[solution.outside].max())
+    return (low + float(inside.min())) / 2 if len(inside) else low
+
+
+@dataclass(frozen=True)
+class HalfSpace(Description):
+    """The side of the hyperplane that describes the training data; ``center`` is its normal w.
+
+    Attributes
+    ----------
+    rho : float
+        ρ > 0: w·z = ρ on the hyperplane.
+    """
+
+    rho: float = 1.0
+
+    def scores(self, Phi: Array, missed: Array | None = None) -> Array:
+        """1 + (ρ − w·z)/ρ: 1 on the hyperplane, 2 at the level of the origin, less than 1 on the data's side."""
+        scores = 2.0 - (self.project(Phi) @ self.center) / self.rho
+        scores[np.abs(scores - 1.0) <= ON_THE_SPHERE] = 1.0
+        return scores
