@@ -23,6 +23,7 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.detector import GESSVDD
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.hyperplane import HalfSpace, solve_hyperplane
+from pyod_gessvdd.subspace import principal_directions
 from pyod_gessvdd.training import TrainingResult
 
 Array = np.ndarray
@@ -303,6 +304,10 @@ class GESVM(_WholeSpace):
 
     def _settings(self) -> dict[str, Any]:
         return _as_narrow_as_ocsvm(super()._settings())
+
+    def _start(self, Phi: Array, random_state: int) -> Array:
+        # The direction in which all rows agree is the one that separates them from the origin.
+        return principal_directions(Phi, around_mean=False)
 
     def _solve(self, Z: Array, upper: Array, backend: QPBackend, last_alpha: Array | None) -> QPSolution:
         return solve_hyperplane(Z, upper)

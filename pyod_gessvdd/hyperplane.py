@@ -77,6 +77,8 @@ def solve_hyperplane(Z: Array, upper: Array) -> QPSolution:
 def _libsvm(Z: Array, upper: Array) -> tuple[Array, int]:
     from sklearn.svm import OneClassSVM
 
+    if upper.sum() <= 1.0 + 1e-12:  # only one α is feasible
+        return upper / upper.sum(), 0
     rows = np.flatnonzero(upper)
     largest = float(upper.max())
     weights = upper[rows] / largest

@@ -20,7 +20,7 @@ def check_parameters(params: dict[str, Any]) -> None:
         _refuse("init must be 'pca', 'random' or an array of shape (d, F)", params["init"])
     n_components, n_iter = params["n_components"], params["n_iter"]
     if not _is_dimension(n_components):
-        _refuse("n_components must be a positive integer, 'all' or None", n_components)
+        _refuse("n_components must be a positive integer or None, or 'all' for no subspace", n_components)
     if not (_is_integer(n_iter) and n_iter >= 0):
         _refuse("n_iter must be an integer of at least 0", n_iter)
     for name in ("tol", "ridge"):

@@ -20,9 +20,12 @@ INDEFINITE = 1e-8
 SURELY_INDEPENDENT = 1e-6
 
 
-def principal_directions(Phi: Array) -> Array:
-    """All directions in which the features vary, largest variance first, as rows: of shape (rank, F)."""
-    mean = column_means(Phi)
+def principal_directions(Phi: Array, *, around_mean: bool = True) -> Array:
+    """All directions in which the features vary, largest variance first, as rows: of shape (rank, F).
+
+    Without ``around_mean`` all directions in which they differ from zero.
+    """
+    mean = column_means(Phi) if around_mean else np.zeros(Phi.shape[1])
     if Phi.shape[0] < Phi.shape[1]:
         _, singular, Vt = scipy.linalg.svd(Phi - mean, full_matrices=False)
         return Vt[singular > np.sqrt(RELATIVE_ZERO) * singular[0]] if singular[0] > 0 else Vt[:0]

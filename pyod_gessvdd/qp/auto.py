@@ -10,15 +10,22 @@ from pyod_gessvdd.components import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 from pyod_gessvdd.qp.interior_point import InteriorPoint
+from pyod_gessvdd.qp.libsvm import MAX_SAMPLES, LibSVM
 
 Array = np.ndarray
 
 
+#: Below this many dimensions Frank–Wolfe's active set is small whatever the points.
+MANY_DIMENSIONS = 100
+
+
 class Auto(QPBackend):
-    """Frank–Wolfe, and the interior point should Frank–Wolfe ever run out of passes.
+    """Frank–Wolfe or, in very many dimensions, LIBSVM; and the interior point should either not solve the problem.
 
     Frank–Wolfe was the fastest at every N from 100 to 10⁶, d from 3 to 300 and C from 0.1 to 1/(0.5 N) that was
-    measured (``benchmarks/speed.py``), by a factor of 1 to 40 over the interior point, which was second.
+    measured (``benchmarks/speed.py``), by a factor of 1 to 40 over the interior point, which was second. Where the
+    points have nearly as many dimensions as there are points, as in the whole space of a narrow kernel, its active set
+    grows with d, and LIBSVM is faster (N = 1,000, d = 999, RBF: over 20 s against 0.2 s).
     """
 
     name = "auto"
@@ -26,9 +33,11 @@ class Auto(QPBackend):
 
     def solve(self, dual: SVDDDual, warm_start: Array | None = None) -> QPSolution:
         """Delegate to the chosen solver."""
-        chosen: QPBackend = FrankWolfe()
+        n_samples, d = dual.Z.shape
+        whole_space = d > max(MANY_DIMENSIONS, n_samples / 3) and n_samples <= MAX_SAMPLES
+        chosen: QPBackend = LibSVM() if whole_space else FrankWolfe()
         solution = chosen.solve(dual, warm_start)
-        if solution.status != "solved":
+        if solution.status != "solved" or (whole_space and dual.gap(solution.alpha) > dual.tol):
             chosen = InteriorPoint()
             solution = chosen.solve(dual)
         return replace(solution, extras={**solution.extras, "chosen": chosen.name})
