@@ -55,6 +55,8 @@ def _is_dimension(value: Any) -> bool:
 
 def check_multimodal_parameters(params: dict[str, Any]) -> None:
     """The same for what only :class:`~pyod_gessvdd.MSSVDD` has; ``modalities`` and ``decision`` need the columns."""
+    if isinstance(params["n_components"], str):
+        _refuse("n_components must be a positive integer or None, modalities differ in what 'all' would be", "all")
     if not (_is_integer(params["regularizer"]) and 0 <= params["regularizer"] <= 6):
         _refuse("regularizer must be an integer from 0 to 6", params["regularizer"])
     if not (_is_real(params["beta"]) and 0 <= params["beta"] < np.inf):
