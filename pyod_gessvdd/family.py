@@ -305,7 +305,7 @@ class GESVM(_WholeSpace):
     def _settings(self) -> dict[str, Any]:
         return _as_narrow_as_ocsvm(super()._settings())
 
-    def _start(self, Phi: Array, random_state: int) -> Array:
+    def _start(self, Phi: Array, S_x: Array | None, random_state: int) -> Array:
         # The direction in which all rows agree is the one that separates them from the origin.
         return principal_directions(Phi, around_mean=False)
 

@@ -297,7 +297,11 @@ WRONG = [
     ("ridge", [-1, "a", None, float("nan"), float("inf")], "ridge must be a number of at least 0"),
     ("step_size", [0, -1, "a", None, float("nan"), float("inf")], "step_size must be a positive number"),
     ("qp_tol", [0, -1, "a", None], "qp_tol must be a positive number"),
-    ("n_components", [0, -2, 2.5, "3", True], "n_components must be a positive integer, 'all' or None"),
+    (
+        "n_components",
+        [0, -2, 2.5, "3", True],
+        "n_components must be a positive integer or None, or 'all' for no subspace",
+    ),
     ("contamination", [0.0, 0.6, "auto", None], r"contamination must be.*\(0, 0\.5\]"),
     ("center", ["yes", None, 1], "center must be True or False"),
     ("standardize", ["no", None, 1], "standardize must be True or False"),
