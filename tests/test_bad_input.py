@@ -300,7 +300,7 @@ WRONG = [
     (
         "n_components",
         [0, -2, 2.5, "3", True],
-        "n_components must be a positive integer or None, or 'all' for no subspace",
+        "n_components must be a positive integer or None, or 'all'",
     ),
     ("contamination", [0.0, 0.6, "auto", None], r"contamination must be.*\(0, 0\.5\]"),
     ("center", ["yes", None, 1], "center must be True or False"),

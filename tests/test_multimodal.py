@@ -600,7 +600,10 @@ def test_decision_by_name_needs_names():
         ({"criterion": "median"}, "criterion must be 'min' or 'max', got 'median'"),
         ({"threshold": 0.5}, "threshold must be 'contamination' or 'radius', got 0.5"),
         ({"n_components": 0}, "n_components must be a positive integer or None, or 'all' for no subspace, got 0"),
-        ({"n_components": "all"}, "n_components must be a positive integer or None, .* got 'all'"),
+        (
+            {"n_components": "all"},
+            "n_components must be a positive integer or None, modalities differ in what 'all' would be, got 'all'",
+        ),
         ({"n_iter": -1}, "n_iter must be an integer of at least 0, got -1"),
         ({"step_size": 0.0}, "step_size must be a positive number, got 0.0"),
         ({"qp_tol": 0}, "qp_tol must be a positive number, got 0"),
