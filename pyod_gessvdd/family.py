@@ -259,14 +259,15 @@ class GESVM(_WholeSpace):
     Notes
     -----
     The other attributes are GESSVDD's, except for the centre and the radius. Solved by LIBSVM, whose time grows with
-    the square of the number of rows; ``history_`` holds the duality gap.
+    the square of the number of rows; ``history_`` holds the duality gap. Whitening makes every direction that a narrow
+    kernel tells apart count alike: with few rows a wide one (a small ``gamma``) describes them better.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pyod_gessvdd import GESVM
     >>> X = np.random.default_rng(0).normal(size=(200, 5))
-    >>> GESVM().fit(X).predict([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]).tolist()
+    >>> GESVM(gamma=0.01).fit(X).predict([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]).tolist()
     [0, 1]
     """
 

@@ -23,6 +23,7 @@ from pyod_gessvdd import ESSVDD, ESVDD, GESSVDD, GESVDD, GESVM, SSVDD, SVDD, Ker
 from pyod_gessvdd.errors import ComponentError
 from pyod_gessvdd.kernels.pairwise import RBF
 from pyod_gessvdd.qp import solve_svdd
+from pyod_gessvdd.specs import resolve
 from pyod_gessvdd.subspace import random_directions, whiten
 from pyod_gessvdd.updaters.gradient import Gradient
 from pyod_gessvdd.variants import VARIANTS
@@ -178,7 +179,7 @@ def test_gesvm_is_the_one_class_svm_of_the_whitened_features(kernel, data):
     assert_allclose(detector.decision_function(X_test), expected, atol=1e-5)
     assert len(detector.boundary_) > 0
     assert_array_equal(detector.predict(X_test), margins < 0)
-    assert_allclose(Z @ detector.coef_ / detector.rho_, 2 - detector.decision_scores_)
+    assert_allclose(Z @ detector.coef_ / detector.rho_, 2 - detector.decision_scores_, atol=1e-5)
     assert not hasattr(detector, "center_")
 
 
@@ -396,6 +397,14 @@ def test_one_kernel_vector_per_row_gives_features_and_residual(data):
     assert calls == [len(X_test)]
     assert_array_equal(features, kernel.features(X_test))
     assert_array_equal(residual, kernel.residual(X_test))
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "polynomial", "sigmoid", "cosine", "chi2", "additive_chi2"])
+def test_the_diagonal_of_a_kernel_is_that_of_its_matrix(name):
+    X = np.abs(np.random.default_rng(0).normal(size=(12, 3)))
+    X[0] = 0.0
+    kernel = resolve("kernel", name).fit(X)
+    assert_allclose(kernel.gram_diagonal(X), np.diag(kernel.gram(X, X)), atol=1e-14)
 
 
 # The contract ---------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ def test_names_have_the_parameters_of_their_components():
     assert params["laplacian__n_neighbors"] == 5
     assert params["updater__step_size"] is None
     assert params["kernel__n_landmarks"] == 500
+    assert params["kernel__energy"] is None
     assert params["qp_backend__max_iter"] == OSQP().max_iter
 
 

@@ -135,6 +135,10 @@ class Polynomial(WidthKernel):
         """(gamma xᵀy + coef0)^degree."""
         return pairwise.polynomial_kernel(X, Y, gamma=self.gamma_, degree=self.degree, coef0=self.coef0)
 
+    def gram_diagonal(self, X: Array) -> Array:
+        """(gamma ‖x‖² + coef0)^degree."""
+        return (self.gamma_ * np.einsum("ij,ij->i", X, X) + self.coef0) ** self.degree
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Sigmoid(WidthKernel):
@@ -148,6 +152,10 @@ class Sigmoid(WidthKernel):
         """tanh(gamma xᵀy + coef0)."""
         return pairwise.sigmoid_kernel(X, Y, gamma=self.gamma_, coef0=self.coef0)
 
+    def gram_diagonal(self, X: Array) -> Array:
+        """tanh(gamma ‖x‖² + coef0)."""
+        return np.tanh(self.gamma_ * np.einsum("ij,ij->i", X, X) + self.coef0)
+
 
 class Cosine(PairwiseKernel):
     """xᵀy / (‖x‖ ‖y‖)."""
@@ -157,6 +165,10 @@ class Cosine(PairwiseKernel):
     def gram(self, X: Array, Y: Array) -> Array:
         """xᵀy / (‖x‖ ‖y‖)."""
         return pairwise.cosine_similarity(X, Y)
+
+    def gram_diagonal(self, X: Array) -> Array:
+        """One for every row but zero."""
+        return X.any(axis=1).astype(float)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -171,6 +183,10 @@ class Chi2(PairwiseKernel):
         """exp(−gamma Σ (x − y)² / (x + y)), gamma 1 unless given."""
         return pairwise.chi2_kernel(X, Y, gamma=1.0 if self.gamma is None else self.gamma)
 
+    def gram_diagonal(self, X: Array) -> Array:
+        """One for every row."""
+        return np.ones(len(X))
+
 
 class AdditiveChi2(PairwiseKernel):
     """−Σ (x − y)² / (x + y) for data that are not negative: use ``standardize=False``."""
@@ -180,6 +196,10 @@ class AdditiveChi2(PairwiseKernel):
     def gram(self, X: Array, Y: Array) -> Array:
         """−Σ (x − y)² / (x + y)."""
         return pairwise.additive_chi2_kernel(X, Y)
+
+    def gram_diagonal(self, X: Array) -> Array:
+        """Zero for every row."""
+        return np.zeros(len(X))
 
 
 class Precomputed(PairwiseKernel):
