@@ -34,6 +34,14 @@ class _Member(GESSVDD):
 
     _fixed: ClassVar[dict[str, Any]] = {}
 
+    def _store(self, given: dict[str, Any]) -> None:
+        """Store the constructor's arguments as they are, and what this class fixes of GESSVDD's parameters."""
+        own = {name: given[name] for name in self._get_param_names()}
+        shared = {name: own[name] for name in own.keys() & set(GESSVDD._get_param_names())}
+        GESSVDD.__init__(self, **shared, **self._fixed)
+        for name in own.keys() - shared.keys():
+            setattr(self, name, own[name])
+
     @classmethod
     def from_variant(cls, name: str, **params: Any) -> GESSVDD:
         """Not here: the variants are GESSVDD's."""
@@ -110,21 +118,7 @@ class SVDD(_WholeSpace):
         contamination: Any = 0.1,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            sigma=sigma,
-            C=C,
-            nu=nu,
-            standardize=standardize,
-            qp_backend=qp_backend,
-            qp_tol=qp_tol,
-            threshold=threshold,
-            contamination=contamination,
-            random_state=random_state,
-            **self._fixed,
-        )
-        self.energy = energy
+        self._store(locals())
 
     def _settings(self) -> dict[str, Any]:
         return _as_narrow_as_ocsvm(super()._settings())
@@ -169,23 +163,7 @@ class GESVDD(_WholeSpace):
         contamination: Any = 0.1,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            laplacian=laplacian,
-            kernel=kernel,
-            gamma=gamma,
-            sigma=sigma,
-            C=C,
-            nu=nu,
-            center=center,
-            standardize=standardize,
-            ridge=ridge,
-            qp_backend=qp_backend,
-            qp_tol=qp_tol,
-            threshold=threshold,
-            contamination=contamination,
-            random_state=random_state,
-            **self._fixed,
-        )
+        self._store(locals())
 
 
 class ESVDD(GESVDD):
@@ -196,6 +174,8 @@ class ESVDD(GESVDD):
     kernel, gamma, sigma, C, nu, center, standardize, ridge, qp_backend, qp_tol, threshold, contamination, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
     """
+
+    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "laplacian": "identity"}
 
     def __init__(
         self,
@@ -214,22 +194,7 @@ class ESVDD(GESVDD):
         contamination: Any = 0.1,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            laplacian="identity",
-            kernel=kernel,
-            gamma=gamma,
-            sigma=sigma,
-            C=C,
-            nu=nu,
-            center=center,
-            standardize=standardize,
-            ridge=ridge,
-            qp_backend=qp_backend,
-            qp_tol=qp_tol,
-            threshold=threshold,
-            contamination=contamination,
-            random_state=random_state,
-        )
+        self._store(locals())
 
 
 class GESVM(_WholeSpace):
@@ -288,20 +253,7 @@ class GESVM(_WholeSpace):
         contamination: Any = 0.1,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            laplacian=laplacian,
-            kernel=kernel,
-            gamma=gamma,
-            sigma=sigma,
-            C=C,
-            nu=nu,
-            standardize=standardize,
-            ridge=ridge,
-            threshold=threshold,
-            contamination=contamination,
-            random_state=random_state,
-            **self._fixed,
-        )
+        self._store(locals())
 
     def _settings(self) -> dict[str, Any]:
         return _as_narrow_as_ocsvm(super()._settings())
@@ -371,29 +323,7 @@ residual, threshold, contamination, random_state
         contamination: Any = 0.1,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            sigma=sigma,
-            n_components=n_components,
-            C=C,
-            nu=nu,
-            step_size=step_size,
-            n_iter=n_iter,
-            tol=tol,
-            init=init,
-            center=center,
-            standardize=standardize,
-            qp_backend=qp_backend,
-            qp_tol=qp_tol,
-            residual=residual,
-            threshold=threshold,
-            contamination=contamination,
-            random_state=random_state,
-            **self._fixed,
-        )
-        self.psi = psi
-        self.beta = beta
+        self._store(locals())
 
     @property
     def variant(self) -> str | None:
