@@ -226,3 +226,20 @@ def test_order_of_the_training_rows_does_not_matter_to_alpha(X):
     model = detector(kernel="linear")
     order = np.random.default_rng(1).permutation(len(X))
     assert_allclose(clone(model).fit(X[order]).alpha_, clone(model).fit(X).alpha_[order], atol=1e-9)
+
+
+@pytest.mark.parametrize("criterion", ["min", "max"])
+@pytest.mark.parametrize("updater", ["riemannian(tol=1e-10)", "newton"])
+def test_the_updaters_without_a_step_size_repeat_themselves_in_any_order_of_the_rows(updater, criterion):
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(90, 5)) @ random.normal(size=(5, 5))
+    order = random.permutation(len(rows))
+
+    def scores(X):
+        detector = GESSVDD(
+            kernel="linear", laplacian="pca", updater=updater, criterion=criterion, n_components=2, random_state=0
+        )
+        return detector.fit(X).decision_function(rows)
+
+    np.testing.assert_array_equal(scores(rows), scores(rows))
+    np.testing.assert_allclose(scores(rows[order]), scores(rows), rtol=1e-5)
