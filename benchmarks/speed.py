@@ -1,8 +1,8 @@
 """Speed and scale, side by side in one run: ``python benchmarks/speed.py [--data-dir DIR] [--quick]``.
 
 Every row is a ratio of two times measured in this process, the best of several runs each, with one BLAS thread. The
-table goes to ``benchmarks/results/speed.md``, time against N to ``benchmarks/results/time_against_n.png``. Needs the
-extra ``bench`` (Clarabel and PIQP, which we compare with).
+table goes to ``benchmarks/results/speed.md``, real sets to ``speed_large_sets.md``, time against N to
+``time_against_n.png`` beside it; ``--parts`` chooses. Needs the extra ``bench``: Clarabel and PIQP, to compare with.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from pyod_gessvdd import GESSVDD
 from pyod_gessvdd.qp import solve_svdd
 
 RESULTS = Path(__file__).parent / "results"
+PARTS = ("figures", "data", "picture")
 #: Seconds of the authors' published code in Octave for N = 4,000, D = 10, d = 3, C = 0.1, measured once elsewhere.
 OCTAVE = {"PCA-GR-max": (1.94, 50), "kNN-GR-max": (5.1, 20), "I-SR-max": (51.0, 500)}
 OCTAVE_MEGABYTES = 540
@@ -361,7 +362,7 @@ def import_row() -> Row:
 
 
 def real_data(folder: Path) -> list[str]:
-    lines = ["", "| data set | rows × columns | linear (pca, gradient, d = 5) | default (rbf) |", "|---|---|---|---|"]
+    lines = ["| data set | rows × columns | linear (pca, gradient, d = 5) | default (rbf) |", "|---|---|---|---|"]
     for name in ("11_donors", "16_http", "10_cover", "33_skin", "8_celeba"):
         path = folder / "adbench" / f"{name}.npz"
         if not path.exists():
@@ -448,25 +449,32 @@ def main() -> None:
     """Measure, print and write the table and the picture."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path, default=os.environ.get("PYOD_GESSVDD_DATA"))
-    parser.add_argument("--quick", action="store_true", help="smaller sizes, no picture: a minute instead of ten")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, figures only: a minute instead of ten")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to measure; all by default")
     arguments = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    if "figures" in arguments.parts or arguments.quick:
+        figures(arguments.quick)
+    if "data" in arguments.parts and arguments.data_dir and not arguments.quick:
+        write("speed_large_sets.md", "Speed on large sets", real_data(Path(arguments.data_dir)))
+    if "picture" in arguments.parts and not arguments.quick:
+        time_against_n(limit=60, largest=1_000_000)
+
+
+def figures(quick: bool) -> None:
     rows: list[Row] = []
-    groups = [small_rows, lambda: qp_rows(arguments.quick), lambda: fit_rows(arguments.quick), octave_rows]
-    for group in [*groups, lambda: rbf_rows(arguments.quick), lambda: [import_row()]]:
+    groups = [small_rows, lambda: qp_rows(quick), lambda: fit_rows(quick), octave_rows]
+    for group in [*groups, lambda: rbf_rows(quick), lambda: [import_row()]]:
         for row in group():
             rows.append(row)
             print(row, flush=True)
-    lines = ["# Speed", "", f"`python benchmarks/speed.py`{' --quick' if arguments.quick else ''}. {machine()}", ""]
-    lines += ["| what | measured | wanted | reached | ours, theirs |", "|---|---|---|---|---|", *map(str, rows)]
-    if arguments.data_dir:
-        lines += real_data(Path(arguments.data_dir))
-    if not arguments.quick:
-        time_against_n(limit=60, largest=1_000_000)
-        lines += ["", "![time to fit against N](time_against_n.png)"]
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / ("speed_quick.md" if arguments.quick else "speed.md")).write_text(
-        "\n".join(lines) + "\n", encoding="utf-8"
-    )
+    lines = ["| what | measured | wanted | reached | ours, theirs |", "|---|---|---|---|---|", *map(str, rows)]
+    write("speed_quick.md" if quick else "speed.md", "Speed", lines)
+
+
+def write(name: str, title: str, lines: list[str]) -> None:
+    text = "\n".join([f"# {title}", "", f"`python benchmarks/speed.py`. {machine()}", "", *lines, ""])
+    (RESULTS / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

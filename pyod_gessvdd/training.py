@@ -95,6 +95,7 @@ def alternate(
     """
     history: list[dict[str, Any]] = []
     memo: dict[str, Any] = {}
+    buffer: Array | None = None
     alpha: Array | None = None
     n_unseen = 0
     kept: TrainingResult | None = None
@@ -103,7 +104,8 @@ def alternate(
         n_unseen = max(n_unseen, whitening.n_unseen)
         projection = whitening.root @ Q
         axis = None if data.missed is None else ResidualAxis.learn(Q, data.S_x)
-        sphere = solve(_project(data, projection, axis), alpha)
+        buffer = _project(data, projection, axis, buffer)
+        sphere = solve(buffer, alpha)
         alpha = sphere.alpha
         history.append(record(len(history), sphere))
         iterate = TrainingResult(Q, projection, sphere, history, best_iteration=len(history) - 1, axis=axis)
@@ -137,9 +139,11 @@ def alternate(
             return kept
 
 
-def _project(data: TrainingData, projection: Array, axis: ResidualAxis | None) -> Array:
+def _project(data: TrainingData, projection: Array, axis: ResidualAxis | None, buffer: Array | None) -> Array:
+    """The projected rows, in ``buffer`` if it fits: fresh memory of that size costs as much as the product."""
     Phi, d = data.Phi, len(projection)
-    Z = np.empty((Phi.shape[0], d if axis is None else d + 1))
+    shape = (Phi.shape[0], d if axis is None else d + 1)
+    Z = buffer if buffer is not None and buffer.shape == shape else np.empty(shape)
     for rows in row_blocks(*Phi.shape):
         Z[rows, :d] = Phi[rows] @ projection.T
         if axis is not None and data.missed is not None:

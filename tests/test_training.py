@@ -321,7 +321,7 @@ def test_each_solve_starts_from_the_last_alpha(X):
     seen = []
 
     def solve(Z, last_alpha):
-        seen.append((Z, last_alpha))
+        seen.append((Z.copy(), last_alpha))  # the next iteration overwrites Z
         return solve_svdd(Z, C)
 
     result = alternate(

@@ -83,15 +83,20 @@ def solve_in_place(Z: Array, upper: Array, solver: QPBackend, tol: float, warm_s
     # Backends see points around the origin with a mean squared norm of one, whatever the offset and the unit.
     offset = column_means(Z)
     Z -= offset
-    scale = float(np.sqrt(np.einsum("ij,ij->", Z, Z) / Z.shape[0]))
-    if scale <= 16 * np.finfo(float).eps * float(np.abs(offset).max()):
-        Z[:] = 0.0  # equal rows up to the rounding of their own offset
+    squared_norms = np.einsum("ij,ij->i", Z, Z)
+    scale = float(np.sqrt(squared_norms.sum() / Z.shape[0]))
+    all_equal = scale <= 16 * np.finfo(float).eps * float(np.abs(offset).max())
+    if all_equal:
+        Z[:] = 0.0  # what is left is the rounding of the offset
+        squared_norms[:] = 0.0
         scale = 1.0
     Z /= scale
+    squared_norms /= scale**2
     dual = SVDDDual(Z, upper, tol)
+    dual.__dict__["squared_norms"] = squared_norms  # the cached property, known already: one pass less over the points
     if upper.sum() <= 1.0 + 1e-12:
         answer = QPSolution(upper / upper.sum(), status="only one α is feasible")
-    elif not Z.any():
+    elif all_equal:
         answer = QPSolution(upper / upper.sum(), status="all points are equal: every feasible α is optimal")
     else:
         answer = solver.solve(dual, warm_start if solver.supports_warm_start else None)
