@@ -25,3 +25,7 @@ class MissingPluginError(ImportError):
 
 class NotSolvedError(RuntimeError):
     """A QP backend returned an answer that the host's certificate rejects."""
+
+
+class ComparisonError(ValueError):
+    """A comparison cannot be run or read as asked: its data, detectors, settings or run folder are not usable."""

@@ -11,10 +11,14 @@ import click
 from pyod_gessvdd import __version__, errors
 
 #: Each is a module of this package whose ``command`` is the click command.
-COMMANDS = ("demo", "plugins")
+COMMANDS = (
+    "demo",
+    "plugins",
+)
 
 #: What a user can put right: one sentence, no traceback. Anything else is a bug and shows where.
 EXPECTED = (
+    errors.ComparisonError,
     errors.ComponentError,
     errors.MissingPluginError,
     errors.NotSolvedError,
