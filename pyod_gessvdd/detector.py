@@ -87,8 +87,10 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         zero and variance one, "robust" median zero and the interquartile range that of a normal distribution with
         variance one; "signed_log" takes sign(x)·log(1 + |x|) of the former, which brings far values near and tells
         them apart still; "quantile" gives every column a normal distribution.
-    ridge : float, default=1e-6
-        Added to S_Q = Q S_x Qᵀ before it is inverted, as a share of its mean eigenvalue.
+    ridge : float, default=0.1
+        Added to S_Q = Q S_x Qᵀ before it is inverted, as a share of its mean eigenvalue, and to ρ of the residual. It
+        keeps directions that hardly vary in the training rows, or outliers among them, from deciding everything; the
+        paper has none, and ``from_variant`` takes 1e-6.
     qp_backend : str or QPBackend, default="auto"
         The solver of the SVDD dual.
     qp_tol : float, default=1e-8
@@ -170,7 +172,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         init: Any = "pca",
         center: bool = True,
         standardize: bool | str = "signed_log",
-        ridge: float = 1e-6,
+        ridge: float = 0.1,
         qp_backend: Any = "auto",
         qp_tol: float = 1e-8,
         residual: bool = True,
@@ -219,7 +221,13 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         >>> GESSVDD.from_variant("Sb-SR-max", kernel="rbf", sigma=10.0).variant
         'Sb-SR-max'
         """
-        as_published = {"kernel": "linear", "standardize": False, "residual": False, "threshold": "radius"}
+        as_published = {
+            "kernel": "linear",
+            "standardize": False,
+            "residual": False,
+            "ridge": 1e-6,
+            "threshold": "radius",
+        }
         return cls(**{**as_published, **parse_variant(name), **params})
 
     @property
