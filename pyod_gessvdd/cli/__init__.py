@@ -14,6 +14,7 @@ from pyod_gessvdd import __version__, errors
 COMMANDS = (
     "demo",
     "plugins",
+    "report",
 )
 
 #: What a user can put right: one sentence, no traceback. Anything else is a bug and shows where.
