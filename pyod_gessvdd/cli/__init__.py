@@ -16,6 +16,7 @@ COMMANDS = (
     "compare",
     "demo",
     "plugins",
+    "report",
 )
 
 #: What a user can put right: one sentence, no traceback. Anything else is a bug and shows where.
