@@ -63,7 +63,7 @@ class Leaves(Good):
 
 
 class HangsInC(Good):
-    """Holds the interpreter's lock for very long, so that no signal handler and no thread in its process gets a turn."""
+    """Stays in compiled code for very long: no signal handler and no other thread of its process gets a turn."""
 
     def fit(self, X, y=None):
         sum(range(10**12))
