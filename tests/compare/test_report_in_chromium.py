@@ -100,7 +100,9 @@ def test_all_jobs_are_shown_with_the_figures_of_the_database(page, reported):
     for row in rows:
         expected = kept[tuple(row[:4])]
         assert row[4] == expected[4]
-        assert row[5:9] == ["–" if value is None else f"{value:.4f}" for value in expected[5:]]
+        for shown, value in zip(row[5:9], expected[5:], strict=True):
+            # Half a unit of the last digit: JavaScript and Python round 0.90625 in different directions.
+            assert shown == "–" if value is None else float(shown) == pytest.approx(value, abs=5.001e-5)
 
 
 def test_the_leaderboard_is_the_mean_of_the_database(page, reported):
@@ -218,4 +220,7 @@ def test_a_traceback_opens_and_nothing_in_it_is_run(page):
 def test_the_page_itself_never_scrolls_sideways(page, width):
     emulate(page, width)
     page.refresh()
-    assert page.execute_script("return document.documentElement.scrollWidth") == width
+    scrolled, seen = page.execute_script(
+        "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
+    assert scrolled <= seen <= width
