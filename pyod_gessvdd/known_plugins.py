@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-#: Distribution → kind → names and aliases, spelled as names are compared; a test holds it to what is registered.
+from fnmatch import fnmatchcase
+
+#: Distribution → kind → patterns of names and aliases, spelled as names are compared; a test holds it to what the
+#: packages register.
 KNOWN_PLUGINS: dict[str, dict[str, tuple[str, ...]]] = {
     "pyod-gessvdd-graphs": {
-        "laplacian": ("heat", "mutual_knn", "epsilon", "self_tuning", "lle", "shared_nn", "farthest", "mst"),
+        "laplacian": (
+            "epsilon",
+            "farthest",
+            "heat",
+            "heat_kernel",
+            "lle",
+            "mst",
+            "mutual_knn",
+            "self_tuning",
+            "shared_nn",
+            "snn",
+        ),
     },
+    "pyod-gessvdd-qpsolvers": {"qp_backend": ("qpsolvers_*",)},
 }
 
 
 def distribution_that_brings(kind: str, component: str) -> str | None:
     """The distribution of this project that brings a component, or None if none does."""
     for distribution, kinds in KNOWN_PLUGINS.items():
-        if component in kinds.get(kind, ()):
+        if any(fnmatchcase(component, pattern) for pattern in kinds.get(kind, ())):
             return distribution
     return None

@@ -11,6 +11,7 @@ from pathlib import Path
 from string import Template
 
 import pyod_gessvdd
+from pyod_gessvdd.components import CONTRACT
 from pyod_gessvdd.errors import PluginError, ScaffoldError, UnknownComponentError
 from pyod_gessvdd.known_plugins import KNOWN_PLUGINS, distribution_that_brings
 from pyod_gessvdd.plugins import KINDS, key, registry
@@ -93,6 +94,7 @@ class Package:
             distribution=self.distribution,
             module=self.module,
             class_name=self.class_name,
+            contract=CONTRACT,
             summary=details.summary,
             parameter=details.parameter,
             value=details.value,
