@@ -13,13 +13,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import version as installed_version
 from inspect import Parameter, isabstract, isclass, signature
 from typing import Any
 
 import pluggy
 
 from pyod_gessvdd import hookspecs
-from pyod_gessvdd.components import Component, Kernel, Laplacian, QPBackend, Updater
+from pyod_gessvdd.components import CONTRACT, Component, Kernel, Laplacian, QPBackend, Updater
 from pyod_gessvdd.errors import PluginError, UnknownComponentError
 
 #: Loads only the named distributions or entry points (comma-separated); the built-ins are always there.
@@ -89,7 +90,7 @@ class Registry:
         found: list[Registration] = []
 
         def register(kind: str, component: type[Component]) -> None:
-            _check_component(kind, component)
+            check_component(kind, component)
             found.append(Registration(kind, component, distribution, version))
 
         try:
@@ -97,6 +98,8 @@ class Registry:
             manager = pluggy.PluginManager(hookspecs.PROJECT)
             manager.add_hookspecs(hookspecs)
             plugin = entry_point.load()
+            # Before its hooks are looked at: a newer contract may have hooks that are unknown here.
+            check_contract(plugin)
             manager.register(plugin, name=entry_point.name)
             manager.check_pending()
             if not manager.get_hookcallers(plugin):
@@ -240,13 +243,27 @@ def _normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
 
-def _check_component(kind: str, component: Any) -> None:
+def check_contract(declaring: Any) -> None:
+    """A plugin's module or a component class must not need a newer contract than this package has."""
+    needed = getattr(declaring, "contract", 1)
+    if not isinstance(needed, int) or isinstance(needed, bool) or needed < 1:
+        raise PluginError(f"contract must be a whole number of at least 1, got {needed!r}")
+    if needed > CONTRACT:
+        raise PluginError(
+            f"{getattr(declaring, '__qualname__', 'it')} needs contract {needed}, this {BUILTIN_DISTRIBUTION} "
+            f"{installed_version(BUILTIN_DISTRIBUTION)} has {CONTRACT}: upgrade {BUILTIN_DISTRIBUTION}"
+        )
+
+
+def check_component(kind: str, component: Any) -> None:
+    """What is registered must be a class of its kind, complete, with usable names and a default for each parameter."""
     contract = KINDS[kind]
     if not (isclass(component) and issubclass(component, contract)):
         raise TypeError(f"register_{kind}s got {component!r}; expected a subclass of {contract.__name__}")
     if isabstract(component):
         missing = ", ".join(sorted(component.__abstractmethods__))
         raise TypeError(f"{component.__qualname__} does not implement {missing}")
+    check_contract(component)
     names = (component.name, *component.aliases)
     if not all(isinstance(name, str) and NAME.fullmatch(name) for name in names):
         raise TypeError(f"{component.__qualname__} has the names {names!r}; a name is letters, digits, '_' and '-'")

@@ -145,6 +145,7 @@ class Sigmoid(WidthKernel):
     """tanh(gamma xᵀy + coef0); not positive definite: the negative eigenvalues are left out, as the paper says."""
 
     name = "sigmoid"
+    positive_definite = False
 
     coef0: float = 0.0
 
@@ -176,6 +177,7 @@ class Chi2(PairwiseKernel):
     """exp(−gamma Σ (x − y)² / (x + y)) for data that are not negative: use ``standardize=False``."""
 
     name = "chi2"
+    needs_nonnegative = True
 
     gamma: float | None = None
 
@@ -192,6 +194,7 @@ class AdditiveChi2(PairwiseKernel):
     """−Σ (x − y)² / (x + y) for data that are not negative: use ``standardize=False``."""
 
     name = "additive_chi2"
+    needs_nonnegative = True
 
     def gram(self, X: Array, Y: Array) -> Array:
         """−Σ (x − y)² / (x + y)."""
