@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from inspect import get_annotations
 from pathlib import Path
 from types import ModuleType
 
@@ -64,7 +65,7 @@ def test_no_line_tells_of_a_check_that_is_gone():
     [
         (kind, name)
         for kind, contract in {"component": Component, **KINDS}.items()
-        for name in vars(contract).get("__annotations__", {})
+        for name in get_annotations(contract)
     ],
 )
 def test_every_class_attribute_of_a_contract_has_a_line(kind, attribute):
