@@ -58,7 +58,7 @@ def common_checks(kind: Kind) -> tuple[CheckFunction, ...]:
 
 
 def check_contract(component: Any, kind: Kind) -> None:
-    """The class can be registered: it is complete, has usable names, and a default for each parameter."""
+    """The class can be registered: complete, with usable names, and for a version of the contract that is there."""
     try:
         check_component(kind.name, type(component))
     except (TypeError, PluginError) as error:

@@ -12,6 +12,7 @@ from pyod_gessvdd import __version__, errors
 
 #: Each is a module of this package (with ``_`` for ``-``) whose ``command`` is the click command.
 COMMANDS = (
+    "check",
     "demo",
     "new-plugin",
     "plugins",
