@@ -55,7 +55,7 @@ DETAILS = {
         "Kernel",
         "the Cauchy kernel 1 / (1 + ‖x − y‖² / width²).",
         "width",
-        "3.0",
+        "30.0",
         ("numpy", "pyod-gessvdd", "scikit-learn"),
     ),
 }
