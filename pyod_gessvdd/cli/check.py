@@ -27,6 +27,7 @@ PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not applicable"
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
 Examples:
+  gessvdd check
   gessvdd check knn
   gessvdd check 'knn(n_neighbors=7)' --verbose
   gessvdd check my_package.graphs:MyGraph
