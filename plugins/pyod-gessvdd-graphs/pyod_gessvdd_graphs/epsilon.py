@@ -43,6 +43,7 @@ class Epsilon(Laplacian):
     """
 
     name = "epsilon"
+    kills_constants = True
 
     def __init__(self, radius: float | None = None, n_neighbors: int = 5, link_isolated: bool = True) -> None:
         self.radius = radius

@@ -36,6 +36,7 @@ class Farthest(Laplacian):
     """
 
     name = "farthest"
+    kills_constants = True
 
     def __init__(self, n_neighbors: int = 5) -> None:
         self.n_neighbors = n_neighbors

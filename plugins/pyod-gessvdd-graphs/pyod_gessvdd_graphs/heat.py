@@ -34,6 +34,7 @@ class Heat(Laplacian):
 
     name = "heat"
     aliases = ("heat_kernel",)
+    kills_constants = True
 
     def __init__(self, n_neighbors: int = 5, width: float | None = None) -> None:
         self.n_neighbors = n_neighbors

@@ -40,6 +40,7 @@ class LLE(Laplacian):
     """
 
     name = "lle"
+    kills_constants = True
 
     def __init__(self, n_neighbors: int = 5, reg: float = 1e-3) -> None:
         self.n_neighbors = n_neighbors

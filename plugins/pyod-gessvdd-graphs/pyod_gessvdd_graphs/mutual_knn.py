@@ -30,6 +30,7 @@ class MutualKNN(Laplacian):
     """
 
     name = "mutual_knn"
+    kills_constants = True
 
     def __init__(self, n_neighbors: int = 10) -> None:
         self.n_neighbors = n_neighbors

@@ -33,6 +33,7 @@ class SelfTuning(Laplacian):
     """
 
     name = "self_tuning"
+    kills_constants = True
 
     def __init__(self, n_neighbors: int = 10, scale_neighbor: int = 7) -> None:
         self.n_neighbors = n_neighbors

@@ -37,6 +37,7 @@ class SharedNN(Laplacian):
 
     name = "shared_nn"
     aliases = ("snn",)
+    kills_constants = True
 
     def __init__(self, n_neighbors: int = 10) -> None:
         self.n_neighbors = n_neighbors

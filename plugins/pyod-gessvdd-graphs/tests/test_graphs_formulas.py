@@ -164,7 +164,21 @@ def test_a_spanning_tree_is_connected_and_has_one_edge_less_than_samples(compone
     assert np.trace(L.toarray()) == 2 * (len(Phi) - 1)
 
 
-def test_a_tree_joined_from_neighbours_is_hardly_longer_than_the_shortest():
-    Phi = np.random.default_rng(0).normal(size=(600, 5))
-    lengths = [np.trace(component.build(Phi, 0).scatter(Phi)) for component in (MST(), MST(max_exact=0, n_neighbors=3))]
-    assert lengths[0] <= lengths[1] <= 1.01 * lengths[0]
+def _random_sets():
+    random = np.random.default_rng(0)
+    scales, centres = random.uniform(0.1, 3.0, size=8), 15 * random.normal(size=(8, 5))
+    return {
+        "one group": random.normal(size=(500, 10)),
+        "groups of different density": np.vstack(
+            [scale * random.normal(size=(60, 5)) + centre for scale, centre in zip(scales, centres, strict=True)]
+        ),
+        "heavy tails": random.standard_t(1.5, size=(500, 6)),
+        "more columns than the tree search likes": random.normal(size=(300, 60)),
+    }
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 5, 10])
+@pytest.mark.parametrize(("data", "Phi"), _random_sets().items())
+def test_a_tree_joined_from_neighbours_is_the_shortest(data, Phi, n_neighbors):
+    joined, exact = (graph.build(Phi, 0).base for graph in (MST(n_neighbors=n_neighbors, max_exact=0), MST()))
+    assert abs(joined - exact).max() == 0.0
