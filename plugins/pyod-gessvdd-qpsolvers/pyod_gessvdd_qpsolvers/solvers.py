@@ -278,6 +278,8 @@ class SCS(LiftedBackend):
 class OSQP(LiftedBackend):
     """OSQP through qpsolvers; the built-in ``osqp`` keeps its factorisation between the solves of a fit.
 
+    Its own scaling is off: the problem is scaled already, and with it some solves never reach ``eps``.
+
     Parameters
     ----------
     eps : float, default=1e-8
@@ -293,7 +295,7 @@ class OSQP(LiftedBackend):
     solver = module = distribution = "osqp"
     eps_options = ("eps_abs", "eps_rel")
     max_iter_option = "max_iter"
-    fixed_options = {"polishing": True, "raise_error": False}  # noqa: RUF012
+    fixed_options = {"polishing": True, "raise_error": False, "scaling": 0}  # noqa: RUF012
 
     eps: float = 1e-8
     max_iter: int = 50_000
