@@ -19,6 +19,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+
 from pyod_gessvdd import QPBackend, QPSolution, SVDDDual
 from pyod_gessvdd.errors import NotSolvedError
 
@@ -128,9 +129,7 @@ class QPSolversBackend(QPBackend):
             # qpsolvers tells of a failure in a warning; the host's certificate tells whether it is one.
             warnings.simplefilter("always")
             try:
-                solution = qpsolvers.solve_problem(
-                    qpsolvers.Problem(**problem), self.solver, initvals=start, **options
-                )
+                solution = qpsolvers.solve_problem(qpsolvers.Problem(**problem), self.solver, initvals=start, **options)
             except Exception as error:  # each solver has exceptions of its own
                 reason = " ".join(f"{type(error).__name__}: {error}".split())
                 raise NotSolvedError(f"QP backend {self.name!r} failed: {reason}; try qp_backend='auto'") from error

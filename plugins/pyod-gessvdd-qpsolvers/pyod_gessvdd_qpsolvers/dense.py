@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pyod_gessvdd import SVDDDual
 
+from pyod_gessvdd import SVDDDual
 from pyod_gessvdd_qpsolvers.backend import TINY, QPSolversBackend
 
 Array = np.ndarray

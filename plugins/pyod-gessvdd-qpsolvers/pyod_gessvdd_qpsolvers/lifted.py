@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from pyod_gessvdd import SVDDDual
 
+from pyod_gessvdd import SVDDDual
 from pyod_gessvdd_qpsolvers.backend import TINY, QPSolversBackend
 
 Array = np.ndarray

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pyod_gessvdd import hookimpl
-
 from pyod_gessvdd_qpsolvers.solvers import installed
 
 
