@@ -12,10 +12,13 @@ from pyod_gessvdd import __version__, errors
 
 #: Each is a module of this package (with ``_`` for ``-``) whose ``command`` is the click command.
 COMMANDS = (
+    "bench",
     "check",
+    "compare",
     "demo",
     "new-plugin",
     "plugins",
+    "report",
 )
 
 #: What a user can put right: one sentence, no traceback. Anything else is a bug and shows where.
