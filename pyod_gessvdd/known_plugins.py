@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 #: Distribution → kind → patterns of names and aliases, spelled as names are compared; a test holds it to what the
 #: packages register.
 KNOWN_PLUGINS: dict[str, dict[str, tuple[str, ...]]] = {
+    "pyod-gessvdd-ann": {"laplacian": ("ann",)},
     "pyod-gessvdd-graphs": {
         "laplacian": (
             "epsilon",
@@ -21,6 +22,7 @@ KNOWN_PLUGINS: dict[str, dict[str, tuple[str, ...]]] = {
             "snn",
         ),
     },
+    "pyod-gessvdd-kernels": {"kernel": ("gower", "rff", "rff_laplacian")},
     "pyod-gessvdd-qpsolvers": {"qp_backend": ("qpsolvers_*",)},
 }
 

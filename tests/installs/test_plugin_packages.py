@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from fnmatch import fnmatchcase
@@ -123,6 +124,20 @@ def test_what_it_registers_is_what_an_error_knows_of_it(installed, name):
 def test_a_detector_that_fits_with_each_of_them_is_saved_and_loads_elsewhere(installed, scores, with_them, name):
     for row in installed[name]:
         assert with_them["loaded"][row["name"]] == scores[row["name"]]
+
+
+def test_a_comparison_puts_a_component_of_each_beside_ocsvm(environment, installed, tmp_path):
+    first = {name: rows[0] for name, rows in installed.items()}
+    detectors = ["ocsvm", *(f"gessvdd({row['kind']}={row['name']!r})" for row in first.values())]
+    choice = [word for detector in detectors for word in ("--detectors", detector)]
+    environment.output("gessvdd", "compare", "wine", *choice, "--seeds", "1", "--out", tmp_path / "run")
+    with (tmp_path / "run" / "results.csv").open(encoding="utf-8", newline="") as file:
+        results = list(csv.DictReader(file))
+    assert len(results) == len(detectors)
+    for row in results:
+        assert row["status"] == "done", row
+        # The largest class of wine is easy to tell from the others.
+        assert float(row["roc_auc"]) > 0.8
 
 
 @pytest.mark.parametrize("name", PACKAGES)
