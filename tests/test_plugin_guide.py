@@ -12,6 +12,7 @@ import pytest
 
 from pyod_gessvdd import checks, hookspecs
 from pyod_gessvdd.components import Component
+from pyod_gessvdd.known_plugins import KNOWN_PLUGINS
 from pyod_gessvdd.plugins import KINDS, PLUGINS_VARIABLE
 
 GUIDE = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
@@ -83,3 +84,11 @@ def test_the_links_inside_the_guide_lead_somewhere():
 
 def test_the_variable_is_explained():
     assert f"`{PLUGINS_VARIABLE}` decides" in " ".join(GUIDE.split())
+
+
+def test_the_overview_of_this_projects_packages_names_each_of_them():
+    overview = (Path(__file__).parents[1] / "plugins" / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| \[([\w-]+)\]\(\1\) \| (.*)$", overview, flags=re.MULTILINE))
+    assert rows.keys() == KNOWN_PLUGINS.keys()
+    for distribution, kinds in KNOWN_PLUGINS.items():
+        assert any(f"`{names[0].rstrip('*')}" in rows[distribution] for names in kinds.values())
