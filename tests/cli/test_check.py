@@ -85,12 +85,43 @@ def test_what_does_not_apply_is_told_with_the_reason_once(check):
     assert "15 do not apply" in result.stdout
 
 
-def test_a_name_that_two_kinds_share_is_checked_as_both_unless_the_kind_is_given(check, mine, monkeypatch):
-    both = json.loads(check("laplacian", "--json").stdout)
-    assert {row["kind"] for row in both} == {"kernel"}
-    result = check("linear", "--kind", "laplacian")
-    assert result.exit_code == 2
-    assert "gessvdd: unknown laplacian 'linear'" in result.stderr
+@pytest.fixture
+def graph_called_rbf(tmp_path, monkeypatch):
+    """An installed graph that bears a kernel's name."""
+    info = tmp_path / "shared_name-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shared-name\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pyod_gessvdd]\nshared_name = shared_name\n")
+    code = """
+        from pyod_gessvdd import Graph, Laplacian, hookimpl
+
+        class Same(Laplacian):
+            '''The identity by another name.'''
+
+            name = "rbf"
+
+            def build(self, Phi, random_state):
+                return Graph.identity(len(Phi))
+
+        @hookimpl
+        def register_laplacians(register):
+            register(Same)
+    """
+    (tmp_path / "shared_name.py").write_text(dedent(code))
+    monkeypatch.delenv(plugins.PLUGINS_VARIABLE, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.registry.cache_clear()
+    yield
+    plugins.registry.cache_clear()
+    sys.modules.pop("shared_name", None)
+
+
+def test_a_name_that_two_kinds_share_is_checked_as_both_unless_the_kind_is_given(check, graph_called_rbf):
+    as_both = check("rbf", "--json")
+    assert as_both.exit_code == 0
+    assert {row["kind"] for row in json.loads(as_both.stdout)} == {"laplacian", "kernel"}
+    as_graph = check("rbf", "--kind", "laplacian", "--json")
+    assert {row["kind"] for row in json.loads(as_graph.stdout)} == {"laplacian"}
 
 
 def test_a_class_is_found_by_its_module_in_the_current_folder(check, mine):
