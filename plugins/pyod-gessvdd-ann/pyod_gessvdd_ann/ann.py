@@ -36,8 +36,9 @@ class ANN(Laplacian):
         The random projection trees that the descent starts from; pynndescent's choice if None.
     n_iters : int, optional
         The rounds of the descent, which stops earlier when little changes; pynndescent's choice if None.
-    max_exact : int, default=4096
-        Up to this many samples the neighbours are searched exactly, which is faster there.
+    max_exact : int, default=20000
+        Up to this many samples the neighbours are searched exactly, which is faster there: pynndescent compiles itself
+        once per process, for the better part of a minute.
     n_jobs : int, default=1
         The threads of the search. Another number finds slightly other neighbours.
 
@@ -56,7 +57,7 @@ class ANN(Laplacian):
         n_candidates: int = 30,
         n_trees: int | None = None,
         n_iters: int | None = None,
-        max_exact: int = 4096,
+        max_exact: int = 20_000,
         n_jobs: int = 1,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -72,11 +73,17 @@ class ANN(Laplacian):
         self._check(N)
         # The order of the input must decide neither between equally near points nor where the descent starts.
         order = rows_by_content(Phi)
-        search = self._exactly if self.max_exact >= N else self._by_descent
+        # A list of all others leaves nothing to choose, and pynndescent cannot fill it.
+        few = N <= max(self.max_exact, self._n_candidates + 2)
+        search = self._exactly if few else self._by_descent
         neighbours = np.empty((N, k), dtype=np.intp)
         neighbours[order] = order[search(Phi[order], random_state)]
         A = sp.csr_array((np.ones(N * k), neighbours.ravel(), np.arange(0, N * k + 1, k)), shape=(N, N))
         return Graph.from_adjacency(A.maximum(A.T))
+
+    @property
+    def _n_candidates(self) -> int:
+        return max(self.n_candidates, self.n_neighbors)
 
     def _exactly(self, Phi: Array, random_state: Any) -> Array:
         from sklearn.neighbors import NearestNeighbors
@@ -84,7 +91,7 @@ class ANN(Laplacian):
         return NearestNeighbors(n_neighbors=self.n_neighbors).fit(Phi).kneighbors(return_distance=False)
 
     def _by_descent(self, Phi: Array, random_state: Any) -> Array:
-        # Imported here: it compiles itself with numba, which takes seconds.
+        # Imported here, where it is needed: it takes seconds.
         from pynndescent import NNDescent
 
         # It works in single precision: what the rows have in common, and their unit, would cost digits.
@@ -93,7 +100,7 @@ class ANN(Laplacian):
         index = NNDescent(
             Phi.astype(np.float32),
             # Its lists begin with the sample itself.
-            n_neighbors=min(max(self.n_candidates, self.n_neighbors) + 1, len(Phi)),
+            n_neighbors=self._n_candidates + 1,
             n_trees=self.n_trees,
             n_iters=self.n_iters,
             random_state=random_state,
