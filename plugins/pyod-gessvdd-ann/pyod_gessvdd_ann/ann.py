@@ -74,7 +74,7 @@ class ANN(Laplacian):
         # The order of the input must decide neither between equally near points nor where the descent starts.
         order = rows_by_content(Phi)
         # A list of all others leaves nothing to choose, and pynndescent cannot fill it.
-        few = N <= max(self.max_exact, self._n_candidates + 2)
+        few = len(Phi) <= max(self.max_exact, self._n_candidates + 2)
         search = self._exactly if few else self._by_descent
         neighbours = np.empty((N, k), dtype=np.intp)
         neighbours[order] = order[search(Phi[order], random_state)]
