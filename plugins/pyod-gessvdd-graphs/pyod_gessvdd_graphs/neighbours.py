@@ -68,7 +68,7 @@ def either_way(A: sp.csr_array) -> sp.csr_array:
 
 def check_n_neighbors(n_neighbors: Any, n_samples: int, owner: str, name: str = "n_neighbors") -> None:
     """Raise a ``ValueError`` unless every sample can have that many neighbours; ``name`` is the parameter's."""
-    if not isinstance(n_neighbors, Integral) or not 1 <= n_neighbors < n_samples:
+    if not (isinstance(n_neighbors, Integral) and 1 <= int(n_neighbors) < n_samples):
         raise ValueError(
             f"{owner} needs a whole {name} of at least 1 and more samples than neighbours, "
             f"got {name}={n_neighbors!r} and {n_samples} samples"
@@ -77,5 +77,5 @@ def check_n_neighbors(n_neighbors: Any, n_samples: int, owner: str, name: str = 
 
 def check_positive(value: Any, name: str, owner: str, otherwise: str = "") -> None:
     """Raise a ``ValueError`` unless the parameter is a positive, finite number."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
+    if not (isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf):
         raise ValueError(f"{owner} needs a positive number as {name}{otherwise}, got {name}={value!r}")
