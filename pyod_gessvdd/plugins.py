@@ -91,6 +91,7 @@ class Registry:
 
         def register(kind: str, component: type[Component]) -> None:
             check_component(kind, component)
+            _check_defaults(component)
             found.append(Registration(kind, component, distribution, version))
 
         try:
@@ -256,7 +257,7 @@ def check_contract(declaring: Any) -> None:
 
 
 def check_component(kind: str, component: Any) -> None:
-    """What is registered must be a class of its kind, complete, with usable names and a default for each parameter."""
+    """What is registered must be a class of its kind, complete, for a contract that is there, with usable names."""
     contract = KINDS[kind]
     if not (isclass(component) and issubclass(component, contract)):
         raise TypeError(f"register_{kind}s got {component!r}; expected a subclass of {contract.__name__}")
@@ -267,6 +268,9 @@ def check_component(kind: str, component: Any) -> None:
     names = (component.name, *component.aliases)
     if not all(isinstance(name, str) and NAME.fullmatch(name) for name in names):
         raise TypeError(f"{component.__qualname__} has the names {names!r}; a name is letters, digits, '_' and '-'")
+
+
+def _check_defaults(component: type[Component]) -> None:
     required = [name for name, default in parameters(component).items() if default is Parameter.empty]
     if required:
         raise TypeError(f"{component.__qualname__} needs a default for {', '.join(required)}")

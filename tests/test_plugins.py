@@ -14,7 +14,8 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from pyod_gessvdd import GESSVDD, available, builtins, hookspecs, plugins
+import pyod_gessvdd
+from pyod_gessvdd import GESSVDD, available, builtins, components, hookspecs, plugins
 from pyod_gessvdd.errors import PluginError, UnknownComponentError
 from pyod_gessvdd.qp import solve_svdd
 
@@ -535,3 +536,53 @@ def test_a_saved_model_finds_its_plugin_or_says_which_is_missing(saved_models, t
     for name, words in expected.items():
         assert words in missing[name]
         assert "install it" in missing[name]
+
+
+# The version of the contract ------------------------------------------------------------------------------------------
+
+
+def test_the_contract_has_a_version_that_is_public():
+    assert pyod_gessvdd.CONTRACT == components.CONTRACT == 1
+
+
+@pytest.mark.parametrize("declaration", ["", "contract = 1"])
+def test_a_plugin_for_this_contract_or_without_a_word_about_it_is_loaded(install, declaration):
+    install("ring-graph", RING + f"\n    {declaration}\n")
+    assert row("ring")["error"] is None
+
+
+def test_a_plugin_that_needs_a_newer_contract_is_not_loaded_and_says_what_to_upgrade(install):
+    install("ring-graph", RING + "\n    contract = 2\n")
+    version = importlib.metadata.version("pyod-gessvdd")
+    needs = f"it needs contract 2, this pyod-gessvdd {version} has 1: upgrade pyod-gessvdd"
+    assert failure("ring_graph") == f"PluginError: {needs}"
+    with pytest.raises(
+        UnknownComponentError, match=r"plugin 'ring_graph' of ring-graph 1\.2\.3 failed to load: "
+    ) as error:
+        GESSVDD(laplacian="ring").fit(np.eye(5))
+    assert needs in str(error.value)
+
+
+def test_hooks_of_a_newer_contract_do_not_hide_that_it_is_newer(install):
+    code = """
+        from pyod_gessvdd import hookimpl
+
+        contract = 3
+
+        @hookimpl
+        def register_losses(register):
+            pass
+    """
+    install("new-hooks", code)
+    assert "it needs contract 3" in failure("new_hooks")
+
+
+def test_a_component_that_needs_a_newer_contract_is_named(install):
+    install("ring-graph", RING.replace('aliases = ("circle", "RING")', "contract = 2"))
+    assert "PluginError: Ring needs contract 2, this pyod-gessvdd" in failure("ring_graph")
+
+
+@pytest.mark.parametrize("declared", ["'2'", "0", "True", "1.5", "None"])
+def test_a_contract_that_is_no_version_is_refused(install, declared):
+    install("ring-graph", RING + f"\n    contract = {declared}\n")
+    assert failure("ring_graph") == (f"PluginError: contract must be a whole number of at least 1, got {declared}")

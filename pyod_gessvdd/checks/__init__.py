@@ -1,6 +1,6 @@
 """Conformance checks: whether a component keeps its contract, for its author's tests and for ``gessvdd check``.
 
-Each function takes a component class (tried with its default parameters) or an instance (with its own) and yields
+Each function takes a component class (tried with its default parameters) or an instance (with its own) and returns
 small named checks, callables without arguments::
 
     for check in check_laplacian(MyGraph):
@@ -18,7 +18,6 @@ change. One that does not apply to what the component declares of itself returns
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from pyod_gessvdd.checks import kernels, laplacians, qp_backends, updaters
@@ -49,7 +48,7 @@ CHECKS: dict[str, dict[str, str]] = {
 }
 
 
-def check_component(kind: str, component: Any) -> Iterator[Check]:
+def check_component(kind: str, component: Any) -> tuple[Check, ...]:
     """The checks of a component of the given kind.
 
     Parameters
@@ -61,32 +60,32 @@ def check_component(kind: str, component: Any) -> Iterator[Check]:
 
     Returns
     -------
-    iterator of Check
-        See :mod:`pyod_gessvdd.checks`.
+    tuple of Check
+        See :mod:`pyod_gessvdd.checks`; nothing runs before a check is called.
     """
     contract = KINDS[kind]
     if not (isinstance(component, contract) or (isinstance(component, type) and issubclass(component, contract))):
         raise TypeError(
             f"check_{kind} takes a subclass of {contract.__name__} or an instance of one, got {component!r}"
         )
-    return (Check(function, component) for function in _FUNCTIONS[kind])
+    return tuple(Check(function, component) for function in _FUNCTIONS[kind])
 
 
-def check_laplacian(component: Any) -> Iterator[Check]:
+def check_laplacian(component: Any) -> tuple[Check, ...]:
     """The checks of a :class:`~pyod_gessvdd.Laplacian` class or instance."""
     return check_component("laplacian", component)
 
 
-def check_updater(component: Any) -> Iterator[Check]:
+def check_updater(component: Any) -> tuple[Check, ...]:
     """The checks of an :class:`~pyod_gessvdd.Updater` class or instance."""
     return check_component("updater", component)
 
 
-def check_qp_backend(component: Any) -> Iterator[Check]:
+def check_qp_backend(component: Any) -> tuple[Check, ...]:
     """The checks of a :class:`~pyod_gessvdd.QPBackend` class or instance."""
     return check_component("qp_backend", component)
 
 
-def check_kernel(component: Any) -> Iterator[Check]:
+def check_kernel(component: Any) -> tuple[Check, ...]:
     """The checks of a :class:`~pyod_gessvdd.Kernel` class or instance."""
     return check_component("kernel", component)

@@ -70,8 +70,8 @@ class Check:
             raise CheckFailed(f"{who}: {failure}") from failure.__cause__
         except (Exception, SystemExit) as error:
             raise CheckFailed(
-                f"{who}: raised {type(error).__name__} ({_first_line(error)}), so that it cannot be seen whether "
-                f"{self.description[0].lower()}{self.description[1:]}"
+                f"{who}: raised {type(error).__name__} ({_first_line(error)}) on the way to see whether this holds: "
+                f"{self.description}"
             ) from error
 
 

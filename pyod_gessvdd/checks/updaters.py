@@ -146,10 +146,10 @@ def check_updater_moves_the_criterion_as_asked(updater: Any) -> None:
         name = "no graph" if graph is None else f"the {graph.name} graph"
         changes: dict[str, list[float]] = {"min": [], "max": []}
         for seed in range(N_STARTS):
+            start = _state(updater, seed, graph=graph)
             for criterion, changed in changes.items():
-                state = _state(updater, seed, criterion=criterion, graph=graph)
-                after = _criterion(state, _update(updater, state))
-                changed.append(np.log(after / _criterion(state, state.Q)))
+                state = replace(start, criterion=criterion, Q=start.Q.copy(), memo={})
+                changed.append(np.log(_criterion(start, _update(updater, state)) / _criterion(start, start.Q)))
         rise, fall = float(np.mean(changes["max"])), float(np.mean(changes["min"]))
         require(
             rise > fall,

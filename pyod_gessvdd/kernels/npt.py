@@ -51,6 +51,8 @@ class PairwiseKernel(Kernel):
         The number of points that the Nyström map rests on.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the centres of k-means, which take longer and serve better.
+    max_features : int or None, default=1000
+        The most features that are kept, whatever the energy; what they miss of a row is in the residual.
     center : bool, optional
         Whether the kernel is centred by the training mean; the detector's ``center`` if None.
     random_state : int, RandomState or None
@@ -64,6 +66,7 @@ class PairwiseKernel(Kernel):
     approximation: str = "auto"
     n_landmarks: int = 500
     landmarks: str = "uniform"
+    max_features: int | None = 1000
     center: bool | None = None
     random_state: Any = None
 
@@ -87,6 +90,9 @@ class PairwiseKernel(Kernel):
         """Learn the map and return the training features, of shape (N, F)."""
         if self.energy is not None and not (isinstance(self.energy, Real) and 0.0 < self.energy <= 1.0):
             raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
+        limit = self.max_features
+        if limit is not None and not (isinstance(limit, Integral) and limit >= 1):
+            raise ValueError(f"max_features must be a positive integer or None, got {limit!r}")
         self.prepare(X)
         if self._is_exact(len(X)):
             return self._fit_exact(X)
@@ -196,12 +202,14 @@ class PairwiseKernel(Kernel):
         return X[rows_by_content(X)[drawn]]
 
     def _leading(self, eigenvalues: Array, vectors: Array, rounding: float = 0.0) -> tuple[Array, Array]:
-        """The positive eigenvalues, largest first, that hold ``energy`` of their sum."""
+        """The positive eigenvalues, largest first, up to ``energy`` of their sum and ``max_features`` of them."""
         order = np.argsort(-eigenvalues, kind="stable")
         order = order[eigenvalues[order] > max(RANK_TOLERANCE * eigenvalues[order[0]], rounding)]
         share = np.cumsum(eigenvalues[order])
         energy = DEFAULT_ENERGY if self.energy is None else self.energy
         count = int(np.searchsorted(share, energy * share[-1] * (1 - 1e-12))) + 1 if order.size else 0
+        if self.max_features is not None:
+            count = min(count, self.max_features)
         return eigenvalues[order[:count]], vectors[:, order[:count]]
 
     def _centers(self) -> bool:

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.spatial.distance
 from sklearn.metrics import pairwise
 from sklearn.utils import check_random_state
 
@@ -108,9 +109,13 @@ class RBF(WidthKernel):
 
 
 class LaplacianKernel(WidthKernel):
-    """exp(−gamma ‖x − y‖₁)."""
+    """exp(−gamma ‖x − y‖₁); unless given, gamma is "auto", 1 / D, which makes the exponent a mean over the columns."""
 
     name = "laplacian"
+
+    def prepare(self, X: Array) -> None:
+        """Find the width."""
+        self.gamma_ = kernel_width("auto" if self.gamma is None else self.gamma, X, self.random_state)
 
     def gram(self, X: Array, Y: Array) -> Array:
         """exp(−gamma ‖x − y‖₁)."""
@@ -119,6 +124,47 @@ class LaplacianKernel(WidthKernel):
     def gram_diagonal(self, X: Array) -> Array:
         """One for every row."""
         return np.ones(len(X))
+
+
+class Exponential(WidthKernel):
+    """exp(−gamma ‖x − y‖), the Matérn kernel of smoothness 1/2; "scale" is the root of what it is for the RBF."""
+
+    name = "exponential"
+    aliases = ("matern12",)
+
+    def prepare(self, X: Array) -> None:
+        """Find the width, which here divides a distance and not its square."""
+        super().prepare(X)
+        if not isinstance(self.gamma, Real):
+            self.gamma_ = float(np.sqrt(self.gamma_))
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """exp(−gamma ‖x − y‖)."""
+        distances = self._scaled_distances(X, Y)
+        return np.exp(np.negative(distances, out=distances), out=distances)
+
+    def gram_diagonal(self, X: Array) -> Array:
+        """One for every row."""
+        return np.ones(len(X))
+
+    def _scaled_distances(self, X: Array, Y: Array) -> Array:
+        # Not through ‖x‖² + ‖y‖² − 2xᵀy: near zero its rounding would show, for the kernel has a cusp there.
+        distances: Array = scipy.spatial.distance.cdist(X, Y)
+        distances *= self.gamma_
+        return distances
+
+
+class Matern(Exponential):
+    """(1 + √3 gamma ‖x − y‖) exp(−√3 gamma ‖x − y‖), the Matérn kernel of smoothness 3/2."""
+
+    name = "matern"
+    aliases = ("matern32",)
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """(1 + √3 gamma ‖x − y‖) exp(−√3 gamma ‖x − y‖)."""
+        distances = self._scaled_distances(X, Y)
+        distances *= np.sqrt(3.0)
+        return (1.0 + distances) * np.exp(-distances)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -251,4 +297,4 @@ class FunctionKernel(PairwiseKernel):
 
 
 #: What the hook registers; a function is handed over as it is and needs no name.
-KERNELS = (RBF, LaplacianKernel, Polynomial, Sigmoid, Cosine, Chi2, AdditiveChi2, Precomputed)
+KERNELS = (RBF, LaplacianKernel, Exponential, Matern, Polynomial, Sigmoid, Cosine, Chi2, AdditiveChi2, Precomputed)
