@@ -26,10 +26,10 @@ import qpsolvers
 import pyod_gessvdd_qpsolvers
 from pyod_gessvdd.qp import solve_svdd
 
-SIZES = (1_000, 5_000)
+SIZES = (200, 1_000, 5_000)
 DIMENSION = 5
 NU = 0.1
-LIMIT = 12
+LIMIT = 5
 BUILT_IN = {"frank_wolfe": "own", "interior_point": "own", "libsvm": "dense", "osqp": "sparse"}
 #: Their licences take small problems only.
 LEFT_OUT = ("copt", "gurobi")

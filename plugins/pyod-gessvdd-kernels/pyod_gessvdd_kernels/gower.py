@@ -7,8 +7,8 @@
 Gower's own coefficient (1971) has 1 − |a − b| / R_j without the maximum. Inside the training range the two are the same
 number. Beyond it Gower's turns negative, and then it is no kernel; with the maximum it is the triangular kernel, whose
 Fourier transform is sin²(ωR/2) / (ωR/2)² up to a factor and nowhere negative: positive semi-definite on the whole line
-(Bochner). Equality is the inner product of indicator vectors. A sum of such kernels with weights that are not negative is
-positive semi-definite again.
+(Bochner). Equality is the inner product of indicator vectors. A sum of such kernels with weights that are not negative
+is positive semi-definite again.
 
 Equality of categories, coded as numbers, is untouched by the detector's scaling, which maps equal numbers to equal
 numbers; |a − b| / R_j does not change under it at all, up to rounding.

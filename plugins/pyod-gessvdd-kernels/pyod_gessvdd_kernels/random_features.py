@@ -31,7 +31,7 @@ class RandomFeatures(Kernel):
 
     Parameters
     ----------
-    n_features : int, default=1000
+    n_features : int, default=500
         The number of features, half of them cosines and half sines.
     gamma : float, "scale", "auto" or "median", optional
         The width of the kernel; the detector's ``gamma`` if None.
@@ -39,7 +39,7 @@ class RandomFeatures(Kernel):
         Draws the frequencies; the detector's if None.
     """
 
-    n_features: int = 1000
+    n_features: int = 500
     gamma: Any = None
     random_state: Any = None
 
@@ -92,7 +92,7 @@ class RFF(RandomFeatures):
 
     Parameters
     ----------
-    n_features : int, default=1000
+    n_features : int, default=500
         The number of features, half of them cosines and half sines.
     gamma : float, "scale", "auto" or "median", optional
         The width; the detector's ``gamma`` if None, else what ``rbf`` takes, 0.003 times "scale".
@@ -135,7 +135,7 @@ class LaplacianRFF(RandomFeatures):
 
     Parameters
     ----------
-    n_features : int, default=1000
+    n_features : int, default=500
         The number of features, half of them cosines and half sines.
     gamma : float, "scale", "auto" or "median", optional
         The width; the detector's ``gamma`` if None, else "scale".
