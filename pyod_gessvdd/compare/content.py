@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pyod_gessvdd.compare.formats import listing, number, plural, probability
-from pyod_gessvdd.compare.statistics import METRICS, Significance, means, measured, of_setting, rank, significance
+from pyod_gessvdd.compare.statistics import METRIC_NAMES, Significance, means, measured, of_setting, rank, significance
 from pyod_gessvdd.errors import ComparisonError
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def content(result: ComparisonResult) -> Row:
         "facts": _facts(result),
         "datasets": result.datasets.to_dict("records"),
         "detectors": [row | {"parameters": _decoded(row["parameters"])} for row in _records(result.detectors)],
-        "failures": _records(table[table["status"] != "done"]),
+        "failures": _failure_groups(table),
+        "n_failed": int((table["status"] != "done").sum()),
         "warned": _warnings(table),
         "n_jobs": len(table),
     }
@@ -51,16 +52,15 @@ def content(result: ComparisonResult) -> Row:
 def _facts(result: ComparisonResult) -> list[tuple[str, str]]:
     meta = result.meta
     machine = meta.get("machine", {})
-    seeds = ", ".join(str(seed) for seed in sorted(result.table["seed"].unique()))
     facts = [
         ("Data sets", listing(list(result.datasets["name"]), 40)),
         ("Detectors", listing(list(result.detectors["name"]), 40)),
-        ("Settings and seeds", f"{' and '.join(result.table['setting'].unique())}; seeds {seeds}"),
+        ("Settings and seeds", " and ".join(_seeds(result.table))),
         ("Jobs", _job_counts(result)),
         ("Started", str(meta.get("created", "")).replace("T", " ")[:19] + " UTC" if meta.get("created") else ""),
         ("Versions", ", ".join(f"{name} {version}" for name, version in meta.get("versions", {}).items() if version)),
         ("Machine", ", ".join(_machine(machine))),
-        ("Arguments", ", ".join(f"{name}={value!r}" for name, value in meta.get("arguments", {}).items())),
+        ("Arguments", "; ".join(_arguments(meta.get("arguments", {})))),
     ]
     return [(term, text) for term, text in facts if text]
 
@@ -69,6 +69,17 @@ def _job_counts(result: ComparisonResult) -> str:
     counts = result.table["status"].value_counts()
     words = {"done": "done", "failed": "failed", "timeout": "past the time limit"}
     return ", ".join(f"{counts[status]:,} {word}" for status, word in words.items() if status in counts)
+
+
+def _seeds(table: pd.DataFrame) -> list[str]:
+    seeds = table.groupby("setting", sort=False)["seed"].unique()
+    return [f"{setting} (seeds {listing([str(seed) for seed in sorted(used)], 12)})" for setting, used in seeds.items()]
+
+
+def _arguments(arguments: Row) -> list[str]:
+    """The arguments that no other fact tells."""
+    others = {name: value for name, value in arguments.items() if name not in ("setting", "seeds")}
+    return [f"{name} {', '.join(map(str, v)) if isinstance(v, list | tuple) else v}" for name, v in others.items()]
 
 
 def _machine(machine: Row) -> list[str]:
@@ -85,7 +96,9 @@ def sections(result: ComparisonResult, only_first_metric: bool = False) -> list[
     said = []
     for setting in result.table["setting"].unique():
         rows = of_setting(result.table, setting)
-        metrics = measured(rows) or ["roc_auc"]
+        # The first metric that was asked for is the one that ranks.
+        asked = result.meta.get("arguments", {}).get("metrics", METRIC_NAMES)
+        metrics = [metric for metric in asked if metric in measured(rows)] or ["roc_auc"]
         said.append(
             {
                 "name": setting,
@@ -104,7 +117,7 @@ def _by_metric(rows: pd.DataFrame, metric: str) -> Row:
     found = significance(rows, metric)
     return {
         "key": metric,
-        "name": METRICS[metric],
+        "name": METRIC_NAMES[metric],
         "board": _records(board),
         "best": {column: _best(board, column) for column in board.columns[2:]},
         "findings": _leaders(board, metric),
@@ -130,15 +143,17 @@ def _leaders(board: pd.DataFrame, metric: str) -> list[str]:
     first = finished.iloc[0]
     over = plural(int(first["finished"]), "data set")
     share = over if first["finished"] == first["tried"] else f"the {over} that it finished, of {first['tried']}"
-    sentence = f"{first['detector']} has the highest mean {METRICS[metric]}, {number(first[metric], 3)} over {share}"
+    sentence = (
+        f"{first['detector']} has the highest mean {METRIC_NAMES[metric]}, {number(first[metric], 3)} over {share}"
+    )
     if len(finished) > 1:
         second = finished.iloc[1]
         sentence += f"; {second['detector']} follows with {number(second[metric], 3)}"
     leader = board.iloc[0]
     if number(leader["mean_rank"]) == number(None):
         return [f"{sentence}."]
-    same = "It also" if leader["detector"] == first["detector"] else leader["detector"]
-    return [f"{sentence}.", f"{same} has the best mean rank, {number(leader['mean_rank'], 2)}."]
+    also = "also " if leader["detector"] == first["detector"] else ""
+    return [f"{sentence}.", f"{leader['detector']} {also}has the best mean rank, {number(leader['mean_rank'], 2)}."]
 
 
 def _tests(found: Significance) -> list[str]:
@@ -212,6 +227,21 @@ def _duplicates(rows: pd.DataFrame) -> list[str]:
         return ["No test row is also a training row."]
     each = [f"{name} {row.duplicates:.4g} of {row.n_test:.5g}" for name, row in found.iterrows()]
     return [f"Test rows that are also a training row, mean over the seeds: {listing(each, 40)}. They were kept."]
+
+
+def _failure_groups(table: pd.DataFrame) -> list[Row]:
+    """Failures with the same detector, setting and error together: where they happened, and the first traceback."""
+    failed = table[table["status"] != "done"]
+    groups = []
+    same = ["detector", "setting", "status", "error"]
+    for key, jobs in failed.groupby(same, sort=False, dropna=False):
+        where = [
+            f"{dataset} (seed {', '.join(map(str, of_dataset['seed']))})"
+            for dataset, of_dataset in jobs.groupby("dataset", sort=False)
+        ]
+        traceback = next((text for text in jobs["traceback"] if isinstance(text, str) and text), "")
+        groups.append(dict(zip(same, key, strict=True)) | {"n": len(jobs), "where": where, "traceback": traceback})
+    return groups
 
 
 def _warnings(table: pd.DataFrame) -> list[Row]:

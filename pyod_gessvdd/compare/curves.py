@@ -55,7 +55,7 @@ def mean_roc(jobs: Sequence[Scored]) -> np.ndarray:
 
 
 def mean_precision(jobs: Sequence[Scored]) -> np.ndarray:
-    """Precision where the recall first reaches :data:`RECALL`, the mean over the jobs; the steps are not interpolated."""
+    """Precision where the recall first reaches :data:`RECALL`, the mean over the jobs; nothing is interpolated."""
     from sklearn.metrics import precision_recall_curve
 
     curves = []

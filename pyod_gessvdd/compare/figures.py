@@ -9,7 +9,7 @@ import numpy as np
 
 from pyod_gessvdd.compare import curves as points
 from pyod_gessvdd.compare.labels import place_labels
-from pyod_gessvdd.compare.statistics import FLOORS, METRICS, Significance, means, of_setting, rank, significance
+from pyod_gessvdd.compare.statistics import FLOORS, METRIC_NAMES, Significance, means, of_setting, rank, significance
 from pyod_gessvdd.compare.style import COLOURS, INK, MUTED, NORMAL, OUTLIER, PAPER, lines, plain, styled
 from pyod_gessvdd.errors import ComparisonError
 
@@ -42,14 +42,15 @@ def heatmap(result: ComparisonResult, metric: str = "roc_auc", setting: str | No
     axes = figure.subplots()
     image = axes.imshow(values, cmap="Blues", aspect="auto", vmin=FLOORS[metric], vmax=1)
     for (i, j), value in np.ndenumerate(values.to_numpy()):
-        ink = INK if np.isnan(value) or image.norm(value) < 0.6 else PAPER
+        deep = (value - FLOORS[metric]) / (1 - FLOORS[metric]) > 0.6
+        ink = PAPER if deep else INK
         axes.text(j, i, "×" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", fontsize=7.5, color=ink)
     axes.set_xticks(range(n_columns), [plain(name) for name in values.columns], rotation=45, ha="left")
     axes.set_yticks(range(n_rows), [plain(name) for name in values.index])
     axes.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    figure.colorbar(image, ax=axes, label=METRICS[metric], pad=0.02, aspect=30).outline.set_visible(False)
+    figure.colorbar(image, ax=axes, label=METRIC_NAMES[metric], pad=0.02, aspect=30).outline.set_visible(False)
     return figure
 
 
@@ -74,7 +75,7 @@ def rank_diagram(found: Significance) -> Figure:
         raise ComparisonError(found.reason)
     n_detectors = len(found.mean_ranks)
     shown = {name: plain(name, 30) for name in found.mean_ranks.index}
-    figure = Figure(figsize=(8, 1.25 + 0.17 * n_detectors), layout="constrained")
+    figure = Figure(figsize=(9.6, 1.25 + 0.17 * n_detectors), layout="constrained")
     axes = figure.subplots()
     axes.grid(visible=False)
     drawn = critical_difference_diagram(
@@ -82,8 +83,8 @@ def rank_diagram(found: Significance) -> Figure:
         found.nemenyi.rename(index=shown, columns=shown),
         alpha=found.alpha,
         ax=axes,
-        label_fmt_left="{label}  {rank:.2f} ",
-        label_fmt_right=" {rank:.2f}  {label}",
+        label_fmt_left="{label}\u2003{rank:.2f}\u2002",
+        label_fmt_right="\u2002{rank:.2f}\u2003{label}",
         text_h_margin=0.03 * n_detectors,
         elbow_props={"color": MUTED, "linewidth": 0.8},
         marker_props={"s": 14, "color": COLOURS[0]},
@@ -118,7 +119,7 @@ def quality_against_time(result: ComparisonResult, metric: str = "roc_auc", sett
         raise ComparisonError(f"no detector finished a data set with a value of {metric}; there is nothing to draw")
     seconds = (board["fit_seconds"] + board["score_seconds"]).to_numpy()
     quality = board[metric].to_numpy()
-    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    figure = Figure(figsize=(8.6, 4.6), layout="constrained")
     axes = figure.subplots()
     axes.set_xscale("log")
     front = pareto_front(seconds, quality)
@@ -128,7 +129,7 @@ def quality_against_time(result: ComparisonResult, metric: str = "roc_auc", sett
         colour = style[name].colour
         axes.plot(x, y, "o", markersize=6.5, color=colour, markerfacecolor=PAPER if failures else colour)
     axes.set_xlabel("seconds to fit and score, mean over the data sets (logarithmic)")
-    axes.set_ylabel(f"mean {METRICS[metric]}")
+    axes.set_ylabel(f"mean {METRIC_NAMES[metric]}")
     axes.margins(x=0.18, y=0.12)
     names = [plain(name, 28) for name in board["detector"]]
     place_labels(axes, seconds, quality, names, line=front)

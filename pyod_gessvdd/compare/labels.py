@@ -38,7 +38,8 @@ def place_labels(axes: Axes, x: np.ndarray, y: np.ndarray, names: Sequence[str],
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    canvas = FigureCanvasAgg(axes.figure)
+    figure: Any = axes.figure
+    canvas = FigureCanvasAgg(figure)
     canvas.draw()
     pixels = axes.transData.transform(np.column_stack([x, y]))
     taken = [_around(point, 4.5 * axes.figure.dpi / 72) for point in pixels]

@@ -74,18 +74,21 @@ def pairs_table(metric: Row) -> str:
     """Wilcoxon's tests, a row per pair."""
     alpha = metric["significance"].alpha
     rows = [
-        [*(escape_markdown(row[key] or "–") for key in ("a", "b", "better")), statistic(row["T"]), probability(row["p"]),
-         _bold(probability(row["p_holm"]), row["p_holm"] < alpha), str(row["n"])]
+        [*(escape_markdown(row[key] or "–") for key in ("a", "b", "better")), statistic(row["T"]),
+         probability(row["p"]), _bold(probability(row["p_holm"]), row["p_holm"] < alpha), str(row["n"])]
         for row in metric["pairs"]
     ]  # fmt: skip
     return pipe_table(["Detector", "against", "Better", "T", "p", "p (Holm)", "Data sets"], rows, n_left=3)
 
 
 def failures_table(jobs: list[Row]) -> str:
-    """The jobs that failed, with the error's line; the tracebacks are in the HTML report."""
-    keys = ("dataset", "detector", "setting", "seed", "status", "error")
-    rows = [[escape_markdown("" if job[key] is None else job[key]) for key in keys] for job in jobs]
-    return pipe_table(["Data set", "Detector", "Setting", "Seed", "Status", "Error"], rows, n_left=6)
+    """What failed, with the error's line; the tracebacks are in the HTML report."""
+    rows = [
+        [escape_markdown(cell or "") for cell in
+         (job["detector"], job["setting"], job["status"], job["n"], ", ".join(job["where"]), job["error"])]
+        for job in jobs
+    ]  # fmt: skip
+    return pipe_table(["Detector", "Setting", "Status", "Jobs", "Where", "Error"], rows, n_left=6)
 
 
 def datasets_table(datasets: list[Row]) -> str:

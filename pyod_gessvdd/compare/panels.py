@@ -86,7 +86,7 @@ def axes_of_panels() -> Row:
 
 
 def heat(values: pd.DataFrame, floor: float) -> list[Row]:
-    """Rows of the heat map: the data set, and per detector the value, its place between floor and 1, and if it is best."""
+    """Rows of the heat map: per detector the value, its place between floor and 1, and whether it is the best."""
     rows = []
     for dataset, row in values.iterrows():
         best = row.max()
@@ -101,7 +101,7 @@ def heat(values: pd.DataFrame, floor: float) -> list[Row]:
 
 
 def wilcoxon_matrix(found: Significance) -> list[Row]:
-    """Rows of the matrix of tests: a detector against those that rank after it, T negative where it is the worse one."""
+    """Rows of the matrix of tests: a detector against those that rank after it, and whether it is the worse one."""
     names = list(found.mean_ranks.index)
     pairs = {(row["a"], row["b"]): row for row in found.wilcoxon.to_dict("records")}
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from pyod_gessvdd.compare import formats
 from pyod_gessvdd.compare.content import content
 from pyod_gessvdd.compare.markdown import TABLES, escape_markdown
 from pyod_gessvdd.compare.panels import axes_of_panels, dataset_panels, heat, metric_figures, wilcoxon_matrix
-from pyod_gessvdd.compare.statistics import FLOORS, METRICS
+from pyod_gessvdd.compare.statistics import FLOORS, METRIC_NAMES
 from pyod_gessvdd.compare.style import lines
 from pyod_gessvdd.compare.svg import VARIABLES
 
@@ -27,7 +28,7 @@ JOB_COLUMNS = {
     "setting": "Setting",
     "seed": "Seed",
     "status": "Status",
-    **METRICS,
+    **METRIC_NAMES,
     "fit_seconds": "Fit (s)",
     "score_seconds": "Score (s)",
     "cpu_seconds": "CPU (s)",
@@ -39,14 +40,14 @@ JOB_COLUMNS = {
 }
 
 
-def to_html(result: ComparisonResult, path: str | Path | None = None) -> str:
+def to_html(result: ComparisonResult, path: str | os.PathLike[str] | None = None) -> str:
     """The report as one HTML page that opens from disk without network.
 
     Parameters
     ----------
     result : ComparisonResult
         The run.
-    path : str or Path, optional
+    path : path-like, optional
         Where to write it.
 
     Returns
@@ -57,14 +58,14 @@ def to_html(result: ComparisonResult, path: str | Path | None = None) -> str:
     return _written(_html(result, content(result)), path)
 
 
-def to_markdown(result: ComparisonResult, path: str | Path | None = None) -> str:
+def to_markdown(result: ComparisonResult, path: str | os.PathLike[str] | None = None) -> str:
     """The tables and sentences of the report as Markdown.
 
     Parameters
     ----------
     result : ComparisonResult
         The run.
-    path : str or Path, optional
+    path : path-like, optional
         Where to write it.
 
     Returns
@@ -75,10 +76,10 @@ def to_markdown(result: ComparisonResult, path: str | Path | None = None) -> str
     return _written(_markdown(content(result)), path)
 
 
-def write_report(result: ComparisonResult, folder: str | Path) -> list[Path]:
+def write_report(result: ComparisonResult, folder: str | os.PathLike[str]) -> list[Path]:
     """Write ``results.csv``, ``report.md`` and ``report.html`` into a folder; gives their paths."""
     paths = [Path(folder, name) for name in ("results.csv", "report.md", "report.html")]
-    result.table.to_csv(paths[0], index=False)
+    result.to_csv(paths[0])
     said = content(result)
     _written(_markdown(said), paths[1])
     _written(_html(result, said), paths[2])
@@ -153,7 +154,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _written(text: str, path: str | Path | None) -> str:
+def _written(text: str, path: str | os.PathLike[str] | None) -> str:
     if path is not None:
         Path(path).write_text(text, encoding="utf-8", newline="\n")
     return text

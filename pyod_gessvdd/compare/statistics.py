@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: The metrics of a job, as columns of the table and as a reader calls them. More is better for all.
-METRICS = {
+METRIC_NAMES = {
     "roc_auc": "ROC-AUC",
     "average_precision": "Average precision",
     "precision_at_n": "Precision@n",
@@ -74,8 +74,8 @@ class Significance:
 
 
 def measured(table: pd.DataFrame) -> list[str]:
-    """The metrics that the run has values of, in the order of :data:`METRICS`."""
-    return [metric for metric in METRICS if metric in table and table[metric].notna().any()]
+    """The metrics that the run has values of, in the order of :data:`METRIC_NAMES`."""
+    return [metric for metric in METRIC_NAMES if metric in table and table[metric].notna().any()]
 
 
 def of_setting(table: pd.DataFrame, setting: str | None) -> pd.DataFrame:
@@ -102,12 +102,17 @@ def means(table: pd.DataFrame, column: str, setting: str | None = None) -> pd.Da
         Needed if the table holds several.
     """
     rows = of_setting(table, setting)
-    done = rows.assign(value=rows[column].where(rows["status"] == "done"))
-    cells = done.groupby(["dataset", "detector"])["value"].agg(["mean", "count"])
-    n_seeds = rows.groupby("dataset")["seed"].nunique()
-    complete = cells["count"].to_numpy() == n_seeds.loc[cells.index.get_level_values("dataset")].to_numpy()
-    grid = cells["mean"].where(complete).unstack("detector")
+    grid = _seed_means(rows, [column])[column].unstack("detector")
     return grid.reindex(index=rows["dataset"].unique(), columns=rows["detector"].unique())
+
+
+def _seed_means(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """By data set and detector the mean of each column over the seeds, NaN where a seed is not done."""
+    done = rows[columns].where(rows["status"] == "done")
+    cells = done.groupby([rows["dataset"], rows["detector"]])
+    n_seeds = rows.groupby("dataset")["seed"].nunique()
+    wanted = n_seeds.loc[cells.count().index.get_level_values("dataset")].to_numpy()
+    return cells.mean().where(cells.count().eq(wanted, axis=0))
 
 
 def ranks(table: pd.DataFrame, metric: str, setting: str | None = None) -> pd.DataFrame:
@@ -159,16 +164,22 @@ def _leaderboard(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     import pandas as pd
 
     rank_of = ranks(rows, metric)
-    board = pd.DataFrame(index=rank_of.columns)
-    for column in METRICS:
-        board[column] = means(rows, column).mean()
-    board["mean_rank"] = rank_of.mean()
-    board["wins"] = rank_of.eq(rank_of.min(axis=1), axis=0).sum()
-    for column in ("fit_seconds", "score_seconds"):
-        board[column] = means(rows, column).mean()
-    board["finished"] = means(rows, "fit_seconds").notna().sum()
-    board["tried"] = rows.groupby("detector")["dataset"].nunique()
-    board["failures"] = rows["status"].ne("done").groupby(rows["detector"]).sum()
+    cells = _seed_means(rows, [*METRIC_NAMES, "fit_seconds", "score_seconds"]).groupby("detector")
+    mean = cells.mean()
+    by_detector = rows.groupby("detector")
+    board = pd.DataFrame(
+        {
+            **{column: mean[column] for column in METRIC_NAMES},
+            "mean_rank": rank_of.mean(),
+            "wins": rank_of.eq(rank_of.min(axis=1), axis=0).sum(),
+            "fit_seconds": mean["fit_seconds"],
+            "score_seconds": mean["score_seconds"],
+            "finished": cells["fit_seconds"].count(),
+            "tried": by_detector["dataset"].nunique(),
+            "failures": rows["status"].ne("done").groupby(rows["detector"]).sum(),
+        },
+        index=rank_of.columns,
+    )
     board = board.rename_axis("detector").reset_index()
     return board.sort_values(["mean_rank", metric], ascending=[True, False], kind="stable", ignore_index=True)
 
@@ -198,7 +209,8 @@ def significance(
     rank_of = ranks(rows, metric)
     mean_ranks = rank_of.mean().sort_values(kind="stable")
     n_datasets, n_detectors = rank_of.shape
-    reason, friedman, difference, nemenyi = "", (None, None), None, None
+    friedman: tuple[float | None, float | None] = (None, None)
+    reason, difference, nemenyi = "", None, None
     if n_detectors < 3 or n_datasets < 2:
         reason = (
             "Friedman's test needs at least 3 detectors and 2 data sets that all of them were tried on; "
@@ -224,8 +236,8 @@ def significance(
 
 
 def _check(metric: str) -> None:
-    if metric not in METRICS:
-        raise ComparisonError(f"unknown metric {metric!r}; the metrics are {', '.join(METRICS)}")
+    if metric not in METRIC_NAMES:
+        raise ComparisonError(f"unknown metric {metric!r}; the metrics are {', '.join(METRIC_NAMES)}")
 
 
 def _friedman(rank_of: pd.DataFrame) -> tuple[float, float]:
@@ -289,5 +301,5 @@ def _signed_ranks(differences: np.ndarray) -> tuple[float, float, float]:
     for step in doubled:
         chance[step:] = chance[step:] + chance[:-step]
         chance /= 2
-    tail = chance[: int(round(2 * (min(plus, minus) - split))) + 1].sum()
+    tail = chance[: round(2 * (min(plus, minus) - split)) + 1].sum()
     return plus, minus, float(min(1.0, 2 * tail))

@@ -23,7 +23,7 @@ NORMAL, OUTLIER = COLOURS[0], COLOURS[1]
 #: On and off lengths in line widths; with the colours they tell 32 detectors apart.
 DASHES: tuple[tuple[float, ...], ...] = ((), (4, 1.6), (1.2, 1.2), (5, 1.5, 1.2, 1.5))
 
-RC: dict[str, Any] = {
+RC: Any = {
     "font.size": 9,
     "font.family": "sans-serif",
     "text.color": INK,
@@ -77,7 +77,9 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
         import matplotlib
 
-        with matplotlib.rc_context({**matplotlib.rcParamsDefault, **RC, "backend": matplotlib.rcParams["backend"]}):
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update(RC)
             return draw(*args, **kwargs)
 
     return drawn

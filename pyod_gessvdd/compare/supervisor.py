@@ -33,7 +33,7 @@ ONE_THREAD = {
     for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR", "NUMBA")
 }
 
-#: How often a worker looks whether the process that gave it the job is still there (seconds).
+#: How often a worker looks whether the process that it works for is still there (seconds).
 LOOK_AROUND = 1.0
 
 #: How long a child that has closed its end may take to be gone (seconds).
@@ -126,16 +126,18 @@ def supervise(job: Job, timeout: float | None = None, parent: int | None = None)
     parent : int, optional
         The process without which nobody wants the result; when it is gone so is this one.
     """
+    if parent is not None:
+        _follow(parent)
     for _ in range(ATTEMPTS):
         child = _child()
         child.ask(job)
-        if _wait(child, None, parent) == BEGUN:
+        if child.answer(None) == BEGUN:
             break
         code, words = close_child(grace=GRACE)
     else:
         return failure(job, "failed", f"the job's process could not be started (exit code {code})", words)
     try:
-        result = _wait(child, timeout, parent)
+        result = child.answer(timeout)
     except queue.Empty:
         close_child()
         return failure(job, "timeout", f"stopped after {timeout:g} seconds")
@@ -175,18 +177,22 @@ def _close_all() -> None:
         _children.pop().close()
 
 
-def _wait(child: Child, timeout: float | None, parent: int | None) -> Any:
-    end = None if timeout is None else time.monotonic() + timeout
-    while True:
-        left = LOOK_AROUND if end is None else min(LOOK_AROUND, end - time.monotonic())
-        try:
-            return child.answer(max(left, 0))
-        except queue.Empty:
-            if parent is not None and os.getppid() != parent:
-                child.close()
-                os._exit(1)
-            if end is not None and time.monotonic() >= end:
-                raise
+_watched: set[int] = set()
+
+
+def _follow(parent: int) -> None:
+    """End this process when its parent is gone: a killed parent cannot say so, and joblib's workers would linger."""
+    if parent in _watched:
+        return
+    _watched.add(parent)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK_AROUND)
+        # The children notice that nobody asks them any more, and end as well.
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _how(code: int) -> str:

@@ -10,7 +10,7 @@ from pyod_gessvdd.compare import compare
 from pyod_gessvdd.errors import ComparisonError
 from tests.compare.toy import BAD, arrays
 
-SPECS = ["iforest(n_estimators=10)", f"{BAD}:Raises", f"{BAD}:Dies", f"{BAD}:Good"]
+SPECS = ["iforest(n_estimators=10)", f"{BAD}:Good", f"{BAD}:Raises"]
 OPTIONS = {"seeds": 2, "timeout": 120}
 FIGURES = ["detector", "seed", "status", "roc_auc", "gmean", "error"]
 
@@ -27,13 +27,13 @@ def test_a_dask_cluster_of_two_workers_finds_the_same(here):
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         result = compare({"toy": arrays()}, SPECS, backend="dask", scheduler=cluster.scheduler_address, **OPTIONS)
         with distributed.Client(cluster) as client:
-            workers = client.run(_children)
+            workers = client.run(_had_work)
     assert result.table[FIGURES].equals(here)
-    # Both had work, and neither was lost to the detector that kills its process.
+    # Both had work.
     assert list(workers.values()) == [True, True]
 
 
-def _children():
+def _had_work():
     """Whether a job was run in this worker."""
     from pyod_gessvdd.compare import spool
 
@@ -55,7 +55,7 @@ def test_a_ray_cluster_finds_the_same(here):
 def test_a_scheduler_that_does_not_answer_is_named():
     pytest.importorskip("distributed", reason="needs the extra dask")
     with pytest.raises(ComparisonError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9: "):
-        compare({"toy": arrays()}, SPECS[-1], backend="dask", scheduler="tcp://127.0.0.1:9")
+        compare({"toy": arrays()}, SPECS[1], backend="dask", scheduler="tcp://127.0.0.1:9")
 
 
 @pytest.mark.parametrize(("backend", "module"), [("dask", "distributed"), ("ray", "ray")])
@@ -63,4 +63,4 @@ def test_a_backend_that_is_not_installed_names_its_extra(monkeypatch, backend, m
     monkeypatch.setitem(sys.modules, module, None)
     sentence = rf"the backend {backend} needs {module}, .*pip install 'pyod-gessvdd\[{backend}\]'"
     with pytest.raises(ComparisonError, match=sentence):
-        compare({"toy": arrays()}, SPECS[-1], backend=backend, scheduler="x")
+        compare({"toy": arrays()}, SPECS[1], backend=backend, scheduler="x")
