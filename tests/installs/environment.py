@@ -24,7 +24,7 @@ class Environment:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        venv.create(home, with_pip=False)
+        venv.create(home, symlinks=True, with_pip=False)
         self.bin = home / "bin"
         self._link_third_party_packages()
         for name in ("pip", "pytest"):
