@@ -10,6 +10,7 @@ import difflib
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
@@ -22,8 +23,10 @@ import pluggy
 from pyod_gessvdd import hookspecs
 from pyod_gessvdd.components import CONTRACT, Component, Kernel, Laplacian, QPBackend, Updater
 from pyod_gessvdd.errors import PluginError, UnknownComponentError
+from pyod_gessvdd.known_plugins import distribution_that_brings
 
-#: Loads only the named distributions or entry points (comma-separated); the built-ins are always there.
+#: Loads only the named distributions or entry points (comma-separated), or, with a minus before each name, all others;
+#: the built-ins are always there.
 PLUGINS_VARIABLE = "PYOD_GESSVDD_PLUGINS"
 BUILTIN_DISTRIBUTION = "pyod-gessvdd"
 
@@ -74,15 +77,19 @@ class Registry:
     def __init__(self) -> None:
         self.failures: list[Failure] = []
         self.registrations: list[Registration] = []
+        self.left_out: list[str] = []
         self._by_name: defaultdict[tuple[str, str], list[Registration]] = defaultdict(list)
-        wanted = _wanted_plugins()
+        wanted, blocked = _chosen_plugins()
         missing = set(wanted or ())
         for entry_point in entry_points(group=hookspecs.PROJECT):
             distribution, version = _owner(entry_point)
             handles = {_normalised(distribution), _normalised(entry_point.name)}
             missing -= handles
-            if wanted is None or handles & wanted or _normalised(distribution) == BUILTIN_DISTRIBUTION:
+            is_chosen = (wanted is None or handles & wanted) and not handles & blocked
+            if is_chosen or _normalised(distribution) == BUILTIN_DISTRIBUTION:
                 self._load(entry_point, distribution, version)
+            else:
+                self.left_out.append(distribution)
         for name in sorted(missing):
             self.failures.append(Failure(name, "", "", f"{PLUGINS_VARIABLE} names it, but it is not installed"))
 
@@ -143,7 +150,17 @@ class Registry:
         sentence = f"unknown {kind} {name!r}"
         sentence += f", did you mean {self._by_name[kind, near[0]][0].component.name!r}?" if near else "."
         sentence += f" Installed: {', '.join(known) or 'none (is pyod-gessvdd itself installed?)'}"
-        return "; ".join([sentence, *map(str, self.failures)])
+        hints = [*self._hints(kind, name), *map(str, self.failures)]
+        return "; ".join([sentence, *hints])
+
+    def _hints(self, kind: str, name: str) -> Iterator[str]:
+        """What could bring the component: a package of this project, or a plugin that is installed and not loaded."""
+        package = distribution_that_brings(kind, key(name))
+        there = {_normalised(owner) for owner in (*self.left_out, *(failure.distribution for failure in self.failures))}
+        if package and package not in there:
+            yield f"{name!r} comes with {package}, which is not installed: pip install {package}"
+        if self.left_out:
+            yield f"{PLUGINS_VARIABLE} leaves out {', '.join(sorted(set(self.left_out)))}"
 
 
 @cache
@@ -225,9 +242,15 @@ def _row(entry: Registration) -> dict[str, Any]:
     }
 
 
-def _wanted_plugins() -> set[str] | None:
+def _chosen_plugins() -> tuple[set[str] | None, set[str]]:
+    """The plugins to load (None: all) and the plugins to block, as the environment says."""
     value = os.environ.get(PLUGINS_VARIABLE)
-    return None if value is None else {_normalised(name) for name in value.split(",") if name.strip()}
+    if value is None:
+        return None, set()
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    wanted = {_normalised(name) for name in names if not name.startswith("-")}
+    blocked = {_normalised(name[1:]) for name in names if name.startswith("-")}
+    return (None if blocked and not wanted else wanted), blocked
 
 
 def _owner(entry_point: EntryPoint) -> tuple[str, str]:

@@ -101,7 +101,7 @@ def test_help_names_every_command_with_a_line_about_it(invoke):
 def test_every_module_of_the_command_line_is_a_command():
     folder = os.path.dirname(cli.__file__)
     modules = {name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py") and name[0] != "_"}
-    assert modules == set(cli.COMMANDS)
+    assert modules == {name.replace("-", "_") for name in cli.COMMANDS}
     context = click.Context(main)
     assert [main.get_command(context, name).name for name in cli.COMMANDS] == list(cli.COMMANDS)
 
@@ -110,7 +110,7 @@ def test_every_module_of_the_command_line_is_a_command():
 def test_the_help_of_every_command_has_examples(invoke, name):
     result = invoke(name, "--help")
     assert result.exit_code == 0
-    assert f"Examples:\n    gessvdd {name}\n" in result.stdout
+    assert f"Examples:\n    gessvdd {name}" in result.stdout
 
 
 def test_without_a_command_the_help_is_shown(invoke):
