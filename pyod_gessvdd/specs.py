@@ -72,17 +72,31 @@ def _from_tree(kind: str, tree: ast.expr, text: str) -> Component:
 
 def _from_call(kind: str, name: str, keywords: list[ast.keyword], text: str) -> Component:
     component = registry().find(kind, name).component
-    known = parameters(component)
-    values = {}
+    return component(**keyword_values(f"{kind} {component.name!r}", keywords, list(parameters(component)), text))
+
+
+def keyword_values(owner: str, keywords: list[ast.keyword], known: list[str], text: str) -> dict[str, Any]:
+    """The literals in ``name(parameter=value)``.
+
+    Parameters
+    ----------
+    owner : str
+        Whose parameters these are, for messages.
+    keywords : list of ast.keyword
+        The call's arguments.
+    known : list of str
+        The parameters there are.
+    text : str
+        The whole spec string, for messages.
+    """
+    values: dict[str, Any] = {}
     for keyword in keywords:
         if keyword.arg is None:
-            raise SpecError(f"cannot read {'**' + ast.unparse(keyword.value)!r} in the {kind} {text!r}")
+            raise SpecError(f"cannot read {'**' + ast.unparse(keyword.value)!r} in the {owner.split()[0]} {text!r}")
         if keyword.arg not in known:
-            raise SpecError(
-                f"{kind} {component.name!r} has no parameter {keyword.arg!r}; it takes {', '.join(known) or 'none'}"
-            )
+            raise SpecError(f"{owner} has no parameter {keyword.arg!r}; it takes {', '.join(known) or 'none'}")
         if keyword.arg in values:
-            raise SpecError(f"{keyword.arg} is given twice in the {kind} {text!r}")
+            raise SpecError(f"{keyword.arg} is given twice in the {owner.split()[0]} {text!r}")
         try:
             values[keyword.arg] = ast.literal_eval(keyword.value)
         except (ValueError, TypeError) as error:
@@ -90,7 +104,7 @@ def _from_call(kind: str, name: str, keywords: list[ast.keyword], text: str) -> 
                 f"{keyword.arg} in {text!r} must be a number, a string or another literal, "
                 f"got {ast.unparse(keyword.value)!r}"
             ) from error
-    return component(**values)
+    return values
 
 
 def _terms(tree: ast.expr, text: str) -> list[tuple[float, Component]]:

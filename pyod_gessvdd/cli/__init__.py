@@ -12,8 +12,11 @@ from pyod_gessvdd import __version__, errors
 
 #: Each is a module of this package whose ``command`` is the click command.
 COMMANDS = (
+    "bench",
+    "compare",
     "demo",
     "plugins",
+    "report",
 )
 
 #: What a user can put right: one sentence, no traceback. Anything else is a bug and shows where.

@@ -1,0 +1,42 @@
+"""``gessvdd bench adbench``: ADBench's data with ADBench's protocol, and with the novelty protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pyod_gessvdd.cli.running import run, run_options
+from pyod_gessvdd.compare.catalogue import DEFAULT
+from pyod_gessvdd.compare.protocols import SETTINGS
+
+#: The first line keeps click from re-wrapping the rest.
+EXAMPLES = """\b
+Examples:
+  gessvdd bench adbench --data-dir data --jobs 2 --timeout 600 --out runs/adbench
+  gessvdd bench adbench cardio glass --data-dir data -d gessvdd,knn,iforest
+  gessvdd bench adbench --setting unsupervised --data-dir data -d all-pyod --timeout 60
+"""
+
+
+@click.command("adbench", epilog=EXAMPLES)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--setting",
+    type=click.Choice([*SETTINGS, "both"]),
+    default="both",
+    show_default=True,
+    help="ADBench's own protocol (unsupervised), training on normal rows alone (novelty), or both.",
+)
+@run_options(seeds=3)
+@click.pass_context
+def command(ctx: click.Context, names: tuple[str, ...], detectors: tuple[str, ...], **options: Any) -> None:
+    """Compare detectors on ADBench's sets.
+
+    NAME is a set such as 6_cardio or cardio; without it all that are in DATA_DIR/adbench are run. ADBench's protocol:
+    seeds 1 to 3, sets below 1,000 rows bootstrapped to 1,000 and above 10,000 subsampled, a stratified 70/30 split,
+    training on the contaminated 70 %, scaled to [0, 1] by it. Its bootstrap puts copies of training rows into the test
+    part; how many is counted. "gessvdd compare --help" says what a detector can be and what the exit code means.
+    """
+    data = [f"adbench/{name}" for name in names] or ["adbench"]
+    run(ctx, data, detectors or DEFAULT, **options)

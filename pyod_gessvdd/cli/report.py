@@ -1,0 +1,43 @@
+"""``gessvdd report``: draw the report of a run again from its results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+#: The first line keeps click from re-wrapping the rest.
+EXAMPLES = """\b
+Examples:
+  gessvdd report
+  gessvdd report runs/first
+"""
+
+
+@click.command("report", epilog=EXAMPLES)
+@click.argument("run", type=click.Path(path_type=Path), default=Path())
+def command(run: Path) -> None:
+    """Draw results.csv, report.md and report.html of a run folder again.
+
+    RUN is the folder that gessvdd compare wrote (its --out), the current one if it is not given. Everything is taken
+    from its results.sqlite; nothing is fitted. An unfinished run is reported as far as it is.
+    """
+    from rich.console import Console
+
+    from pyod_gessvdd.compare.extras import need
+
+    need("pandas", "compare", "gessvdd report")
+    from pyod_gessvdd.compare.report import write_report
+    from pyod_gessvdd.compare.result import ComparisonResult
+    from pyod_gessvdd.compare.terminal import leaderboard
+
+    result = ComparisonResult.load(run)
+    try:
+        paths = write_report(result, run)
+    except OSError as error:
+        raise click.ClickException(f"the reports cannot be written to {str(run)!r}: {error.strerror}") from error
+    console = Console(highlight=False)
+    console.print(leaderboard(result))
+    console.print()
+    for path in paths:
+        console.print(str(path), soft_wrap=True, markup=False)
