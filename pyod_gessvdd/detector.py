@@ -19,6 +19,7 @@ from pyod_gessvdd.features import training_features
 from pyod_gessvdd.graph import RELATIVE_ZERO, Graph
 from pyod_gessvdd.nested import NestedComponents
 from pyod_gessvdd.parameters import check_parameters
+from pyod_gessvdd.pictures import Pictured
 from pyod_gessvdd.preprocessing import Scaling, map_blocks, validated
 from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.residual import solve_both_sides
@@ -34,7 +35,7 @@ Array = np.ndarray
 DEFAULT_COMPONENTS, DEFAULT_COMPONENTS_PAPER = 300, 30
 
 
-class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
+class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
     """Graph-Embedded Subspace Support Vector Data Description.
 
     Learns a subspace together with the smallest sphere in it that holds most of the training data; a graph over the
@@ -271,6 +272,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         self._set_n_classes(None)
         self.decision_scores_ = self._scores(X)
         self._process_decision_scores()
+        self._keep_for_explanations(X)
         return self
 
     def _learn(self, X: Array, upper: Array) -> TrainingResult:

@@ -53,13 +53,39 @@ class ResidualAxis:
     def coordinate(self, Phi: Array, missed: Array) -> Array:
         """r/√ρ of each row; ``missed`` is the kernel's own residual, of shape (n,)."""
         squared = np.array(missed)
-        d, n_features = self.Q.shape
-        if d < n_features:
-            outside = Phi.copy() if self.mean is None else Phi - self.mean
-            # Not ‖φ‖² − ‖Qφ‖²: the difference of two large numbers would leave only half of the digits of r.
-            outside -= (outside @ self.Q.T) @ self.Q
+        if self.Q.shape[0] < self.Q.shape[1]:
+            outside = self.outside(Phi)
             squared += np.einsum("ij,ij->i", outside, outside)
         return np.sqrt(squared) * self.scale
+
+    def outside(self, Phi: Array) -> Array:
+        """φ − QᵀQφ of each row, around the mean: the part that the projection discards, of shape (n, F)."""
+        outside = Phi.copy() if self.mean is None else Phi - self.mean
+        # Not ‖φ‖² − ‖Qφ‖²: the difference of two large numbers would leave only half of the digits of r.
+        outside -= (outside @ self.Q.T) @ self.Q
+        return outside
+
+    def contributions(self, Phi: Array, center: float) -> Array:
+        """What each feature adds to (r/√ρ − center)², of shape (n, F), for features that miss nothing of a row.
+
+        Beyond the centre, feature j has the share y_j e_j / r² of it, with y the row around the mean and e the part of
+        it outside the subspace: the integral of the gradient from where the ray from the mean to the row has an
+        ordinary residual, to the row. A row too close to the subspace is no feature's doing: all have equal shares.
+        """
+        outside = self.outside(Phi)
+        squared = np.einsum("ij,ij->i", outside, outside)
+        excess = np.sqrt(squared) * self.scale - center
+        shares = np.full(Phi.shape, 1.0 / Phi.shape[1])
+        beyond = excess > 0
+        deviation = Phi[beyond] if self.mean is None else Phi[beyond] - self.mean
+        shares[beyond] = deviation * outside[beyond] / squared[beyond, None]
+        return excess[:, None] ** 2 * shares
+
+    def gradient(self, Phi: Array, coordinate: Array) -> tuple[Array, Array]:
+        """How r/√ρ changes with the features, of shape (n, F), and with what they miss, (n,); 0 where r is 0."""
+        # r is coordinate/scale, so that dr = (outside · dφ + d missed / 2) / r
+        factor = np.divide(self.scale**2, coordinate, out=np.zeros_like(coordinate), where=coordinate > 0)
+        return factor[:, None] * self.outside(Phi), factor / 2
 
 
 def _outside_scatter(Q: Array, S_x: Array | None) -> float:

@@ -8,6 +8,7 @@ kernel vector against the landmarks and one matrix product:  φ(x) = k(x, landma
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -61,6 +62,8 @@ class PairwiseKernel(Kernel):
 
     #: Whether only the exact map exists, as for a precomputed kernel, which has no rows to draw landmarks from.
     exact_only: ClassVar[bool] = False
+    #: Whether :meth:`gram_pullback` is there, which makes explanations quick, and k(x, x) is the same for every x.
+    differentiable: ClassVar[bool] = False
 
     energy: float | None = None
     approximation: str = "auto"
@@ -77,6 +80,10 @@ class PairwiseKernel(Kernel):
     def gram_diagonal(self, X: Array) -> Array:
         """k(x, x) for each row."""
         return np.array([self.gram(row[None], row[None])[0, 0] for row in X])
+
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """Σ_l weights_il ∂k(x_i, y_l)/∂x_i for each row, of shape (len(X), D), with K = ``gram(X, Y)``."""
+        raise NotImplementedError(f"kernel {self.name!r} has no derivative")
 
     def prepare(self, X: Array) -> None:
         """Learn what :meth:`gram` needs from the training rows, for instance a width; called before it."""
@@ -108,7 +115,24 @@ class PairwiseKernel(Kernel):
 
     def features_and_residual(self, X: Array) -> tuple[Array, Array]:
         """Both from one kernel vector per row; what overrides the residual overrides this."""
+        return self._from_gram(self.gram(X, self.landmarks_), X)
+
+    def features_residual_and_pullback(self, X: Array) -> tuple[Array, Array, Callable[[Array, Array], Array]]:
+        """Features and residual, and what carries a function's gradient in them back to its gradient in the rows.
+
+        The last takes arrays of shape (n, F) and (n,) and gives one of shape (n, D).
+        """
         k = self.gram(X, self.landmarks_)
+        phi, missed = self._from_gram(k, X)
+
+        def pullback(by_features: Array, by_missed: Array) -> Array:
+            by_missed = np.where(missed > 0, by_missed, 0.0)[:, None]  # what is rounded to zero does not change
+            weights = (by_features - 2.0 * by_missed * phi) @ self.map_.T - 2.0 * by_missed * self.mean_map_
+            return self.gram_pullback(X, self.landmarks_, k, weights)
+
+        return phi, missed, pullback
+
+    def _from_gram(self, k: Array, X: Array) -> tuple[Array, Array]:
         phi = k @ self.map_ - self.offset_
         centred = self.gram_diagonal(X) - 2.0 * (k @ self.mean_map_) + self.mean_norm2_
         missed = centred - np.einsum("ij,ij->i", phi, phi)

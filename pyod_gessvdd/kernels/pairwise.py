@@ -82,6 +82,7 @@ class RBF(WidthKernel):
     """
 
     name = "rbf"
+    differentiable = True
 
     sigma: float | None = None
 
@@ -107,11 +108,17 @@ class RBF(WidthKernel):
         """One for every row."""
         return np.ones(len(X))
 
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """−2 gamma Σ_l weights_il k(x_i, y_l) (x_i − y_l)."""
+        weighted = weights * K
+        return -2.0 * self.gamma_ * (weighted.sum(axis=1, keepdims=True) * X - weighted @ Y)
+
 
 class LaplacianKernel(WidthKernel):
     """exp(−gamma ‖x − y‖₁); unless given, gamma is "auto", 1 / D, which makes the exponent a mean over the columns."""
 
     name = "laplacian"
+    differentiable = True
 
     def prepare(self, X: Array) -> None:
         """Find the width."""
@@ -124,6 +131,15 @@ class LaplacianKernel(WidthKernel):
     def gram_diagonal(self, X: Array) -> Array:
         """One for every row."""
         return np.ones(len(X))
+
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """−gamma Σ_l weights_il k(x_i, y_l) sign(x_i − y_l), and 0 for the sign of 0."""
+        weighted = weights * K
+        # Column by column: all at once would be an array of n × m × D.
+        sums = [
+            np.einsum("il,il->i", weighted, np.sign(np.subtract.outer(x, y))) for x, y in zip(X.T, Y.T, strict=True)
+        ]
+        return -self.gamma_ * np.column_stack(sums)
 
 
 class Exponential(WidthKernel):
