@@ -12,6 +12,7 @@ from pyod_gessvdd import __version__, errors
 
 #: Each is a module of this package whose ``command`` is the click command.
 COMMANDS = (
+    "bench",
     "demo",
     "plugins",
 )

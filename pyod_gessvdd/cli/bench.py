@@ -1,0 +1,30 @@
+"""``gessvdd bench``: published experiments, one command each."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+#: Each is the module ``bench_NAME`` beside this one, whose ``command`` is the click command.
+BENCHMARKS = ("paper",)
+
+
+class Benchmarks(click.Group):
+    """A group that imports a benchmark's module when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, without importing anything."""
+        return list(BENCHMARKS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The benchmark of that name."""
+        if cmd_name not in BENCHMARKS:
+            return None
+        benchmark: click.Command = import_module(f"{__package__}.bench_{cmd_name}").command
+        return benchmark
+
+
+@click.group("bench", cls=Benchmarks)
+def command() -> None:
+    """Repeat published experiments."""
