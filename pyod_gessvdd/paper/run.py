@@ -42,6 +42,7 @@ def run(
     *,
     seed: int = 0,
     quick: bool = False,
+    scale: str = "minmax",
     jobs: int = 1,
     progress: Callable[[Trial], None] | None = None,
 ) -> None:
@@ -55,14 +56,14 @@ def run(
         Where results go.
     data_dir : Path
         The folder of the data sets.
-    seed, quick
+    seed, quick, scale
         See :func:`~pyod_gessvdd.paper.trial.run_trial`.
     jobs : int, default=1
         The number of processes.
     progress : callable, optional
         Called with each trial after it is stored.
     """
-    work = [delayed(_attempt)(trial, data_dir, seed, quick) for trial in trials]
+    work = [delayed(_attempt)(trial, data_dir, seed, quick, scale) for trial in trials]
     with parallel_config("loky" if jobs > 1 else "sequential", **({"inner_max_num_threads": 1} if jobs > 1 else {})):
         for trial, result in Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work):
             if isinstance(result, Outcome):
@@ -73,10 +74,10 @@ def run(
                 progress(trial)
 
 
-def _attempt(trial: Trial, data_dir: Path, seed: int, quick: bool) -> Result:
+def _attempt(trial: Trial, data_dir: Path, seed: int, quick: bool, scale: str) -> Result:
     """The trial's outcome, or its error and traceback: a failure is a result, never the end of the run."""
     try:
         with threadpool_limits(1, user_api="blas"):
-            return trial, run_trial(trial, data_dir, seed=seed, quick=quick)
+            return trial, run_trial(trial, data_dir, seed=seed, quick=quick, scale=scale)
     except Exception as error:
         return trial, (f"{type(error).__name__}: {error}", traceback.format_exc())

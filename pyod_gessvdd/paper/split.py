@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -17,6 +19,14 @@ TEST_SHARE = 0.3
 MNIST_SHARE = 0.1
 
 
+#: How features can be scaled by the training positives: what is taken off, and what the rest is divided by.
+SCALES: dict[str, Callable[[Array], tuple[Any, Any]]] = {
+    "minmax": lambda positives: (positives.min(axis=0), np.ptp(positives, axis=0)),
+    "standard": lambda positives: (positives.mean(axis=0), positives.std(axis=0)),
+    "none": lambda positives: (0.0, np.ones(positives.shape[1])),
+}
+
+
 @dataclass(frozen=True)
 class Split:
     """Training and test rows; positives are the target class."""
@@ -27,8 +37,14 @@ class Split:
     test_positive: Array
 
 
-def draw_split(dataset: Dataset, rows: Rows, target: str, seed: int) -> Split:
+def draw_split(dataset: Dataset, rows: Rows, target: str, seed: int, scale: str = "minmax") -> Split:
     """The split with this seed: the same rows for every target and every method.
+
+    The paper says nothing of scaling, but its figures do: on unscaled Heart, where one feature has the range 438 and
+    another 1, GESSVDD-0-GR-max, which whitens nothing, tells hardly any of the other class (TNR 0.10 and 0.05 where the
+    paper has 0.34 and 0.47). Of the scalings by the training positives, [0, 1] came nearest to the paper's figures (root
+    mean square difference of Gmean over five variants 0.06, standardised 0.10, unscaled 0.19). MNIST's features share
+    one unit and stay as they are.
 
     Parameters
     ----------
@@ -40,10 +56,16 @@ def draw_split(dataset: Dataset, rows: Rows, target: str, seed: int) -> Split:
         The label of the positive class.
     seed : int
         Draws the rows and the noise.
+    scale : {"minmax", "standard", "none"}
+        How the features are scaled, by the training rows of the target class.
     """
     train, test = _draw_rows(rows, seed)
     train_X, test_X = rows.X[train].astype(float), rows.X[test].astype(float)
     train_positive, test_positive = rows.labels[train] == target, rows.labels[test] == target
+    if not dataset.has_own_split:
+        origin, unit = SCALES[scale](train_X[train_positive])
+        unit = np.where(unit > 0, unit, 1.0)
+        train_X, test_X = (train_X - origin) / unit, (test_X - origin) / unit
     if any(dataset.noisy):
         random = np.random.default_rng(seed)
         low, high = train_X[train_positive].min(axis=0), train_X[train_positive].max(axis=0)

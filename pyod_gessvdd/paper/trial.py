@@ -118,7 +118,7 @@ class _Fitter:
         return Rates.of(self.positive, model.predict(self.test) == 0)
 
 
-def run_trial(trial: Trial, data_dir: Path, *, seed: int = 0, quick: bool = False) -> Outcome:
+def run_trial(trial: Trial, data_dir: Path, *, seed: int = 0, quick: bool = False, scale: str = "minmax") -> Outcome:
     """Split, search, fit all training positives with the best hyperparameters, and test.
 
     Parameters
@@ -131,11 +131,13 @@ def run_trial(trial: Trial, data_dir: Path, *, seed: int = 0, quick: bool = Fals
         Seeds split number 0; the others follow.
     quick : bool, default=False
         Whether to search fewer values.
+    scale : {"minmax", "standard", "none"}
+        See :func:`~pyod_gessvdd.paper.split.draw_split`.
     """
     start = perf_counter()
     method = METHODS[trial.method]
     rows = load(trial.dataset, data_dir)
-    split = draw_split(DATASETS[trial.dataset], rows, trial.target, seed + trial.split)
+    split = draw_split(DATASETS[trial.dataset], rows, trial.target, seed + trial.split, scale)
     grid = method.grid(trial.description, split.train.shape[1], quick=quick)
     with warnings.catch_warnings(record=True) as caught:
         # Lost dimensions are what some variants do; an unsolved QP is counted.
