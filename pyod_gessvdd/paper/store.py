@@ -16,6 +16,8 @@ from pyod_gessvdd.paper.trial import Outcome, Trial
 #: Changes when a run folder of before can no longer be read.
 SCHEMA = 1
 FILE_NAME = "results.sqlite"
+#: What a run leaves in its folder; none of it is overwritten unasked.
+FILES = (FILE_NAME, "results.csv", "report.md")
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT);
@@ -50,7 +52,7 @@ class Store:
         self.path = folder / FILE_NAME
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if self.path.exists() and not (resume or force):
+            if not (resume or force) and any((folder / name).exists() for name in FILES):
                 raise ComparisonError(
                     f"the folder {folder} holds results already; --resume goes on with them, --force starts anew"
                 )
