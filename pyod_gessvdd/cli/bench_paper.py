@@ -122,11 +122,24 @@ def command(
     for dataset in chosen_datasets:
         load(dataset.name, data_dir)
     protocol = {"package_version": __version__, "quick": quick, "seed": seed, "scale": scale}
-    store = Store(out, protocol, resume=resume, force=force)
+    store = Store(out, protocol, _about(), resume=resume, force=force)
     finished = store.finished()
     waiting = [trial for trial in trials if trial not in finished]
     _run_with_progress(waiting, store, data_dir=data_dir, seed=seed, quick=quick, scale=scale, jobs=jobs)
     click.echo(_write(store, out, figures, plots), nl=False)
+
+
+def _about() -> dict[str, Any]:
+    """The versions and the machine that the figures come from."""
+    import os
+    import platform
+    from importlib.metadata import version
+
+    versions = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pyod")}
+    return {
+        "versions": {"Python": platform.python_version(), **versions},
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+    }
 
 
 def _run_with_progress(trials: Sequence[Any], store: Store, **how: Any) -> None:
@@ -153,7 +166,7 @@ def _write(store: Store, out: Path, published: Published | None, plots: bool) ->
 
     trials = store.trials()
     lines = summarise(trials)
-    text = report(lines, [trial for trial in trials if trial["status"] != "done"], published)
+    text = report(trials, store.meta(), published)
     (out / "report.md").write_text(text, encoding="utf-8")
     rows = csv_rows(lines, published)
     if rows:

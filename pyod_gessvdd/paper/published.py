@@ -93,17 +93,16 @@ def _copied_metrics(metrics: Metrics) -> Iterator[str]:
 
     FPR and FNR are left out: where they follow from TNR and TPR, they say the same a second time.
     """
-    alike: list[set[str]] = []
-    fewest = 0, 0
+    alike: dict[frozenset[str], tuple[int, int]] = {}
     for one, other in combinations([name for name in sorted(metrics) if name not in ("FPR", "FNR")], 2):
         cells = metrics[one].keys() & metrics[other].keys()
         same = sum(metrics[one][cell] == metrics[other][cell] for cell in cells)
         if len(cells) >= MIN_CELLS and same >= COPIED * len(cells) and any(metrics[one][cell] for cell in cells):
-            fewest = min(fewest, (same, len(cells))) if alike else (same, len(cells))
             joined = [group for group in alike if group & {one, other}]
-            alike = [group for group in alike if group not in joined] + [{one, other}.union(*joined)]
-    for group in alike:
-        yield f"the columns {' and '.join(sorted(group))} are the same in {fewest[0]} of {fewest[1]} cells"
+            fewest = min([(same, len(cells)), *(alike.pop(group) for group in joined)])
+            alike[frozenset({one, other}).union(*joined)] = fewest
+    for group, (same, n_cells) in alike.items():
+        yield f"the columns {' and '.join(sorted(group))} are the same in {same} of {n_cells} cells"
 
 
 def _copied_rows(metrics: Metrics) -> Iterator[str]:

@@ -11,11 +11,17 @@ from typing import Any
 from pyod_gessvdd.paper.datasets import CLEAN
 from pyod_gessvdd.paper.methods import LINEAR, METHODS, NONLINEAR
 from pyod_gessvdd.paper.published import AVERAGE, Published
-from pyod_gessvdd.paper.summary import METRICS, SPREAD, Line
+from pyod_gessvdd.paper.summary import METRICS, SPREAD, Line, summarise
 from pyod_gessvdd.paper.wilcoxon import LEVEL, signed_ranks
 
 #: The method that the paper tests against all others.
 REFERENCE = {LINEAR: "GESSVDD-kNN-GR-min", NONLINEAR: "GESSVDD-kNN-SR-max"}
+#: What ``--scale`` does, in words.
+SCALING = {
+    "minmax": "Features are scaled to [0, 1] by the training rows of the target class (MNIST's are not).",
+    "standard": "Features are standardised by the training rows of the target class (MNIST's are not).",
+    "none": "Features are not scaled.",
+}
 #: A figure within so many published standard deviations of the published one agrees with it.
 AGREES = 2.0
 
@@ -30,19 +36,21 @@ class Difference:
     deviations: float
 
 
-def report(lines: Sequence[Line], failures: Sequence[dict[str, Any]], published: Published | None) -> str:
+def report(trials: Sequence[dict[str, Any]], meta: dict[str, Any], published: Published | None) -> str:
     """The whole report as Markdown.
 
     Parameters
     ----------
-    lines : sequence of Line
-        Our figures.
-    failures : sequence of dict
-        The trials that failed.
+    trials : sequence of dict
+        The store's trials.
+    meta : dict
+        What they share.
     published : Published or None
         The paper's figures, if known.
     """
-    parts: list[str] = []
+    lines = summarise(trials)
+    failures = [trial for trial in trials if trial["status"] != "done"]
+    parts = ["# The experiments of the GESSVDD paper", "", *_protocol(trials, meta), ""]
     for dataset, description in dict.fromkeys((line.dataset, line.description) for line in lines):
         table = [line for line in lines if (line.dataset, line.description) == (dataset, description)]
         table.sort(key=lambda line: list(METHODS).index(line.method))
@@ -64,6 +72,27 @@ def report(lines: Sequence[Line], failures: Sequence[dict[str, Any]], published:
     return "\n".join(parts).rstrip() + "\n"
 
 
+def _protocol(trials: Sequence[dict[str, Any]], meta: dict[str, Any]) -> Iterator[str]:
+    """What was run and how, and what was decided where the paper is silent."""
+    yield (
+        f"{len(trials)} trials with {sum(trial['n_fits'] or 0 for trial in trials):,} fits, pyod-gessvdd "
+        f"{meta.get('package_version', '?')}, seed {meta.get('seed', '?')}, started {meta.get('created', '?')}."
+    )
+    about = [f"{name} {version}" for name, version in meta.get("versions", {}).items()]
+    if about:
+        yield f"{', '.join(about)}; {meta.get('machine', '?')}."
+    yield ""
+    yield "- " + ("A part of the paper's grid (--quick)." if meta.get("quick") else "The paper's whole grid.")
+    yield f"- {SCALING[meta.get('scale', 'minmax')]} The paper does not say whether it scales."
+    yield "- The sphere (OCSVM and GESVM: the hyperplane) decides. kNN links the nearest points, as the paper writes."
+    yield "- Among equally good points of the grid the first one counts; d above the number of features is left out."
+    for column, what in (
+        ("n_infeasible", "points of the grid that could not be fitted"),
+        ("n_unsolved", "unsolved QPs"),
+    ):
+        yield f"- {sum(trial[column] or 0 for trial in trials):,} {what}."
+
+
 # Tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -83,8 +112,9 @@ def _gmeans(table: Sequence[Line], published: Published | None) -> Iterator[str]
         yield _row(cells)
     yield ""
     splits = sorted({line.n_splits for line in table})
+    count = "1 split" if splits == [1] else f"{' to '.join(map(str, splits))} splits"
     yield (
-        f"Mean ± standard deviation over {' to '.join(map(str, splits))} splits; the average's deviation is the mean "
+        f"Mean ± standard deviation over {count}; the average's deviation is the mean "
         "of the classes'." + (" Δ/sd: ours less the published, in published standard deviations." if published else "")
     )
 

@@ -42,13 +42,23 @@ class Store:
         The run folder; it is made if it is not there.
     protocol : dict
         What all trials of the run share; a folder of another protocol is refused.
+    about : dict, optional
+        What else is worth keeping of the run's start: versions, machine, arguments.
     resume : bool
         Whether the folder may hold results already.
     force : bool
         Whether results that the folder holds are thrown away.
     """
 
-    def __init__(self, folder: Path, protocol: dict[str, Any], *, resume: bool = False, force: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        protocol: dict[str, Any],
+        about: dict[str, Any] | None = None,
+        *,
+        resume: bool = False,
+        force: bool = False,
+    ) -> None:
         self.path = folder / FILE_NAME
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -63,6 +73,7 @@ class Store:
                     )
                 db.executescript(_TABLES)
                 self._agree(db, folder, {"schema": SCHEMA, **protocol})
+                self._keep(db, {"created": _now(), **(about or {})})
         except (OSError, sqlite3.Error) as error:
             raise ComparisonError(f"cannot keep results in the folder {folder}: {error}") from error
 
@@ -78,15 +89,19 @@ class Store:
             db.close()
 
     def _agree(self, db: sqlite3.Connection, folder: Path, protocol: dict[str, Any]) -> None:
-        wanted = {key: json.dumps(value) for key, value in protocol.items()}
-        found = dict(db.execute("SELECT key, value FROM meta"))
-        for key in wanted.keys() & found.keys():
-            if wanted[key] != found[key]:
+        found = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
+        for key, wanted in protocol.items():
+            if found.get(key, wanted) != wanted:
                 raise ComparisonError(
-                    f"the folder {folder} holds results with {key} {found[key]}, and this run has {wanted[key]}; "
+                    f"the folder {folder} holds results with {key} {found[key]}, and this run has {wanted}; "
                     "choose another --out, or --force to start anew"
                 )
-        db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", wanted.items())
+        self._keep(db, protocol)
+
+    def _keep(self, db: sqlite3.Connection, facts: dict[str, Any]) -> None:
+        """Facts of the run's start; those of a later start do not replace them."""
+        rows = [(key, json.dumps(value)) for key, value in facts.items()]
+        db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", rows)
 
     def finished(self) -> set[Trial]:
         """The trials that need not be run again; those that failed are among them."""
@@ -111,7 +126,7 @@ class Store:
             self._insert(db, trial, {"status": "failed", "error": error, "traceback": traceback})
 
     def _insert(self, db: sqlite3.Connection, trial: Trial, columns: dict[str, Any]) -> None:
-        row = {**trial._asdict(), **columns, "finished_at": datetime.now(timezone.utc).isoformat(timespec="seconds")}
+        row = {**trial._asdict(), **columns, "finished_at": _now()}
         names, marks = ", ".join(row), ", ".join("?" * len(row))
         db.execute(f"INSERT OR REPLACE INTO trials ({names}) VALUES ({marks})", tuple(row.values()))
 
@@ -131,3 +146,7 @@ class Store:
         with self._connect() as db:
             db.row_factory = sqlite3.Row
             return [dict(row) for row in db.execute(query)]
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -182,11 +182,13 @@ def _search_and_test(method: Method, description: str, grid: dict[str, Any], spl
 def _mean_gmeans(points: Sequence[dict[str, Any]], folds: Sequence[_Fitter]) -> Array:
     """The mean Gmean of each point over the folds, NaN if it cannot be fitted in one of them."""
     table = np.full((len(points), len(folds)), np.nan)
+    # The kernel's width in the outer loop: it alone changes the graph that the fits of a fold share.
+    by_width = sorted(range(len(points)), key=lambda row: points[row].get("sigma", 0.0))
     for column, fold in enumerate(folds):
-        for row, point in enumerate(points):
+        for row in by_width:
             # What could not be fitted in an earlier fold is out already.
             if column == 0 or not np.isnan(table[row, column - 1]):
-                rates = fold.rates(point)
+                rates = fold.rates(points[row])
                 table[row, column] = np.nan if rates is None else rates.gmean
     return table.mean(axis=1)
 

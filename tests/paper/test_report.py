@@ -8,6 +8,7 @@ from pyod_gessvdd.paper.published import AVERAGE, Block, Published
 from pyod_gessvdd.paper.report import csv_rows, differences, report
 from pyod_gessvdd.paper.summary import summarise
 
+META = {"package_version": "1.2", "seed": 7, "created": "today", "scale": "standard", "quick": True}
 HEART = Block("linear", "heart", "clean", "clean")
 
 
@@ -20,6 +21,7 @@ def trial(target, split, gmean, method="GESSVDD-I-GR-min", dataset="heart", stat
         "split": split,
         "status": status,
         "error": "ValueError: no",
+        **dict.fromkeys(("n_fits", "n_infeasible", "n_unsolved"), 0),
         **dict.fromkeys(("gmean", "tpr", "tnr", "fpr", "fnr"), gmean),
     }
 
@@ -70,11 +72,20 @@ def test_noisy_versions_belong_to_hearts_published_tables(dataset, parts):
     assert line.block == Block("linear", "heart", *parts)
 
 
+def test_the_report_says_how_it_was_done():
+    text = report(two_classes([0.5], [0.5]), {**META, "versions": {"numpy": "2"}, "machine": "a machine"}, None)
+    assert "2 trials with 0 fits, pyod-gessvdd 1.2, seed 7, started today." in text
+    assert "numpy 2; a machine." in text
+    assert "- A part of the paper's grid (--quick)." in text
+    assert "- Features are standardised by the training rows of the target class" in text
+    assert "- 0 unsolved QPs." in text
+
+
 # Report ---------------------------------------------------------------------------------------------------------------
 
 
 def test_our_figure_stands_beside_the_published_one_with_the_difference_in_its_deviations():
-    text = report(summarise(two_classes([0.4, 0.6], [0.8, 0.8])), [], Published(published(0.55, 0.05)))
+    text = report(two_classes([0.4, 0.6], [0.8, 0.8]), META, Published(published(0.55, 0.05)))
     row = next(line for line in text.splitlines() if line.startswith("| GESSVDD-I-GR-min"))
     assert row.split(" | ")[1:7] == ["0.50 ± 0.14", "0.55 ± 0.05", "-1.0", "0.80 ± 0.00", "0.55 ± 0.05", "+5.0"]
     assert "Mean over 1 variants: Gmean 0.650, published 0.550 (+0.100)." in text
@@ -82,25 +93,25 @@ def test_our_figure_stands_beside_the_published_one_with_the_difference_in_its_d
 
 
 def test_what_is_outside_is_listed():
-    text = report(summarise(two_classes([0.9], [0.9])), [], Published(published(0.5, 0.1)))
+    text = report(two_classes([0.9], [0.9]), META, Published(published(0.5, 0.1)))
     assert "Within 2 published standard deviations: 0 of 1 variants (0 %)." in text
     assert "- outside: GESSVDD-I-GR-min, 0.90 against 0.50 (+4.0 sd)" in text
 
 
 def test_methods_other_than_the_variants_do_not_count_for_the_agreement():
-    lines = summarise(two_classes([0.5], [0.5], method="ESVDD"))
-    assert differences(lines, Published(published(0.5, 0.1, "ESVDD"))) == []
-    assert "The paper has no figures for these variants." in report(lines, [], Published({}))
+    trials = two_classes([0.5], [0.5], method="ESVDD")
+    assert differences(summarise(trials), Published(published(0.5, 0.1, "ESVDD"))) == []
+    assert "The paper has no figures for these variants." in report(trials, META, Published({}))
 
 
 def test_a_published_deviation_of_zero_gives_no_difference_in_deviations():
-    text = report(summarise(two_classes([0.5], [0.5])), [], Published(published(0.4, 0.0)))
+    text = report(two_classes([0.5], [0.5]), META, Published(published(0.4, 0.0)))
     assert "published 0.400" in text
     assert "Within 2" not in text
 
 
 def test_without_published_figures_only_ours_are_shown():
-    text = report(summarise(two_classes([0.4, 0.6], [0.8, 0.8])), [], None)
+    text = report(two_classes([0.4, 0.6], [0.8, 0.8]), META, None)
     assert "published" not in text
     assert "| GESSVDD-I-GR-min | 0.50 ± 0.14 | 0.80 ± 0.00 | 0.65 ± 0.07 |" in text
 
@@ -108,10 +119,10 @@ def test_without_published_figures_only_ours_are_shown():
 def test_failures_and_contradictions_are_said():
     failed = trial("disease_present", 3, None, status="failed")
     cells = {(HEART, metric, "DP", "SVDD"): value for metric, value in (("Gmean", 0.6), ("TPR", 0.5), ("TNR", 0.5))}
-    text = report(summarise(two_classes([0.5], [0.5])), [failed], Published(cells))
+    text = report([*two_classes([0.5], [0.5]), failed], META, Published(cells))
     assert "- heart, linear, GESSVDD-I-GR-min, disease_present, split 3: ValueError: no" in text
     assert "- heart, linear, clean training and clean test rows: Gmean is above √(TPR·TNR)" in text
-    assert "Nowhere that was looked for." in report([], [], Published({}))
+    assert "Nowhere that was looked for." in report([], META, Published({}))
 
 
 def test_the_tests_compare_the_papers_reference_over_the_clean_sets():
@@ -119,15 +130,15 @@ def test_the_tests_compare_the_papers_reference_over_the_clean_sets():
     for dataset, targets in (("heart", ("disease_present", "disease_absent")), ("sonar", ("rock", "mines"))):
         for method, gmean in (("GESSVDD-kNN-GR-min", 0.5), ("SVDD", 0.7 if dataset == "heart" else 0.6)):
             trials += [trial(target, 0, gmean, method, dataset) for target in targets]
-    text = report(summarise(trials), [], None)
+    text = report(trials, META, None)
     assert "## Wilcoxon's signed-rank test, linear, against GESSVDD-kNN-GR-min" in text
     assert "| SVDD | -0 | none | 2 | no |" in text
-    assert "Wilcoxon" not in report(summarise(two_classes([0.5], [0.5])), [], None)
+    assert "Wilcoxon" not in report(two_classes([0.5], [0.5]), META, None)
 
 
 def test_many_classes_are_shown_by_their_average():
     trials = [trial(str(digit), 0, 0.1 * digit, dataset="mnist") for digit in range(10)]
-    assert "| GESSVDD-I-GR-min | 0.45 ± – |" in report(summarise(trials), [], None)
+    assert "| GESSVDD-I-GR-min | 0.45 ± – |" in report(trials, META, None)
 
 
 def test_the_table_has_a_row_for_each_figure():

@@ -22,7 +22,13 @@ def test_what_is_added_comes_back(tmp_path):
     assert (row["status"], row["gmean"], row["n_fits"], json.loads(row["parameters"])) == ("done", 0.5, 9, {"C": 0.1})
     assert {name: row[name] for name in Trial._fields} == TRIAL._asdict()
     assert [(point["value"], point["gmean"]) for point in store.sensitivity()] == [(0.1, 0.5), (0.2, None)]
-    assert store.meta() == {"schema": 1, **PROTOCOL}
+
+
+def test_the_first_starts_facts_are_kept(tmp_path):
+    Store(tmp_path, PROTOCOL, {"machine": "one"})
+    meta = Store(tmp_path, PROTOCOL, {"machine": "two"}, resume=True).meta()
+    assert {**meta, "created": ""} == {"schema": 1, **PROTOCOL, "machine": "one", "created": ""}
+    assert meta["created"].startswith("20")
 
 
 def test_finished_trials_are_known_after_opening_again(tmp_path):
@@ -55,7 +61,7 @@ def test_force_starts_anew(tmp_path):
 
 def test_results_of_another_protocol_are_not_mixed(tmp_path):
     Store(tmp_path, PROTOCOL)
-    with pytest.raises(ComparisonError, match="holds results with quick false, and this run has true; choose another"):
+    with pytest.raises(ComparisonError, match="holds results with quick False, and this run has True; choose another"):
         Store(tmp_path, {**PROTOCOL, "quick": True}, resume=True)
 
 
