@@ -291,7 +291,7 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         )
         scaled = self.scaling_.apply(X)
         Phi, self.feature_mean_ = training_features(kernel, scaled, self.center)
-        missed = self._missed(kernel, scaled) if self.residual else None
+        missed = self._missed(kernel, scaled)
         graph = self._graph(laplacian, Phi, random_state)
         S_x = None if graph is None else _check_scatter(graph.scatter(Phi), Phi, laplacian)
         Q = self._start(Phi, S_x, random_state)
@@ -327,8 +327,13 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         """The boundary around the projected rows, which may be overwritten."""
         return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
 
-    def _missed(self, kernel: Kernel, X: Array) -> Array:
-        """What the features miss of each training row."""
+    def _missed(self, kernel: Kernel, X: Array) -> Array | None:
+        """What the features miss of each training row, if it counts; a kernel may have found it on the way."""
+        found: Array | None = kernel.__dict__.pop("training_residual_", None)
+        if not self.residual:
+            return None
+        if found is not None:
+            return check_residual(found, len(X), kernel)
 
         def of_block(block: Array) -> Array:
             return check_residual(kernel.residual(block), len(block), kernel)

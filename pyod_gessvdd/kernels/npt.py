@@ -94,7 +94,11 @@ class PairwiseKernel(Kernel):
         return self
 
     def fit_features(self, X: Array) -> Array:
-        """Learn the map and return the training features, of shape (N, F)."""
+        """Learn the map and return the training features, of shape (N, F).
+
+        On the way what they miss of the training rows is found too, and left in ``training_residual_`` for the caller
+        to take: another pass would compute all kernel vectors again.
+        """
         if self.energy is not None and not (isinstance(self.energy, Real) and 0.0 < self.energy <= 1.0):
             raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
         limit = self.max_features
@@ -135,9 +139,19 @@ class PairwiseKernel(Kernel):
     def _from_gram(self, k: Array, X: Array) -> tuple[Array, Array]:
         phi = k @ self.map_ - self.offset_
         centred = self.gram_diagonal(X) - 2.0 * (k @ self.mean_map_) + self.mean_norm2_
+        return phi, self._missed(centred, phi)
+
+    def _missed(self, centred: Array, phi: Array) -> Array:
         missed = centred - np.einsum("ij,ij->i", phi, phi)
         # Its root is a coordinate, in which rounding would be seven digits larger than anywhere else.
-        return phi, np.where(missed > self.rounding_, missed, 0.0)
+        return np.where(missed > self.rounding_, missed, 0.0)
+
+    def _keeps_own_residual(self) -> bool:
+        cls = type(self)
+        return (
+            cls.residual is PairwiseKernel.residual
+            and cls.features_and_residual is PairwiseKernel.features_and_residual
+        )
 
     def _is_exact(self, N: int) -> bool:
         if self.approximation not in ("auto", "exact", "nystroem"):
@@ -169,6 +183,7 @@ class PairwiseKernel(Kernel):
             K += self.mean_norm2_
         else:
             self.mean_map_, column_means, self.mean_norm2_ = np.zeros(N), np.zeros(N), 0.0
+        centred = np.diag(K).copy()
         eigenvalues, U = scipy.linalg.eigh(K, overwrite_a=True, driver="evd")
         # What the cut drops of a training row even with all the energy.
         self.rounding_ = max(RANK_TOLERANCE * float(eigenvalues[-1]), rounding)
@@ -179,7 +194,10 @@ class PairwiseKernel(Kernel):
         U *= orientation(U)
         self.map_ = U / np.sqrt(eigenvalues)
         self.offset_ = column_means @ self.map_
-        return U * np.sqrt(eigenvalues)
+        U *= np.sqrt(eigenvalues)
+        if self._keeps_own_residual():
+            self.training_residual_ = self._missed(centred, U)
+        return U
 
     def _fit_nystroem(self, X: Array) -> Array:
         """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut."""
@@ -204,13 +222,16 @@ class PairwiseKernel(Kernel):
         _, V = self._leading(*scipy.linalg.eigh(scatter - len(X) * np.outer(moved, moved)))
         self.map_ = whiten @ V
         self.offset_ = mean @ V
-        features = np.vstack([self.features(X[rows]) for rows in row_blocks(len(X), m)])
+        self.mean_map_ = whiten @ mean
+        self.mean_norm2_ = float(mean @ mean)
+        blocks = [self.features_and_residual(X[rows]) for rows in row_blocks(len(X), m)]
+        features = np.vstack([phi for phi, _ in blocks])
+        if self._keeps_own_residual():
+            self.training_residual_ = np.concatenate([missed for _, missed in blocks])
         signs = orientation(features)
         features *= signs
         self.map_ *= signs
         self.offset_ *= signs
-        self.mean_map_ = whiten @ mean
-        self.mean_norm2_ = float(mean @ mean)
         return features
 
     def _draw_landmarks(self, X: Array) -> Array:
