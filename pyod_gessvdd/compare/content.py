@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pyod_gessvdd.compare.formats import listing, number, plural, probability
+from pyod_gessvdd.compare.protocols import ADBENCH_ROWS
 from pyod_gessvdd.compare.statistics import METRIC_NAMES, Significance, means, measured, of_setting, rank, significance
 from pyod_gessvdd.errors import ComparisonError
 
@@ -24,8 +25,10 @@ PROTOCOLS = {
         "data are standardised by, and tested on the other 30 %."
     ),
     "unsupervised": (
-        "ADBench's protocol: stratified 70/30 splits; detectors are trained on all rows of the 70 %, outliers included "
-        "and unlabelled; features are scaled to [0, 1] by the training rows."
+        f"ADBench's protocol: sets with fewer than {ADBENCH_ROWS[0]:,} rows are drawn up to so many with replacement, "
+        f"so that the same row is often on both sides, and larger ones down to {ADBENCH_ROWS[1]:,}; stratified 70/30 "
+        "splits; detectors are trained on all rows of the 70 %, outliers included and unlabelled; features are scaled "
+        "to [0, 1] by the training rows."
     ),
 }
 
