@@ -16,7 +16,8 @@ from sklearn.model_selection import ParameterGrid
 from pyod_gessvdd.errors import NotSolvedError
 from pyod_gessvdd.model_selection import OneClassKFold
 from pyod_gessvdd.paper.datasets import DATASETS, load
-from pyod_gessvdd.paper.methods import METHODS, Method
+from pyod_gessvdd.paper.methods import LINEAR, METHODS, NONLINEAR, Method
+from pyod_gessvdd.paper.shared_features import SharedFeatures
 from pyod_gessvdd.paper.split import Split, draw_split
 
 Array = np.ndarray
@@ -106,16 +107,26 @@ class _Fitter:
         self.method, self.description, self.seed = method, description, seed
         self.train, self.test, self.positive = train, test, positive
         self.shared = method.shared_graph()
+        self.features = SharedFeatures(train, test)
         self.n_fits = 0
 
     def rates(self, parameters: dict[str, Any]) -> Rates | None:
         """What a model with these hyperparameters reaches, or None if there is no such model of these rows."""
         self.n_fits += 1
         try:
-            model = self.method.build(self.description, parameters, self.seed, self.shared).fit(self.train)
+            return Rates.of(self.positive, self._accepted(parameters))
         except (ValueError, NotSolvedError):
             return None
-        return Rates.of(self.positive, model.predict(self.test) == 0)
+
+    def _accepted(self, parameters: dict[str, Any]) -> Array:
+        """Which of the other rows a model with these hyperparameters accepts."""
+        description, train, test = self.description, self.train, self.test
+        if self.method.is_variant and description == NONLINEAR:
+            parameters = dict(parameters)
+            train, test = self.features.of(parameters.pop("sigma"))
+            description = LINEAR
+        model = self.method.build(description, parameters, self.seed, self.shared).fit(train)
+        return np.asarray(model.predict(test) == 0)
 
 
 def run_trial(trial: Trial, data_dir: Path, *, seed: int = 0, quick: bool = False, scale: str = "minmax") -> Outcome:
@@ -182,7 +193,7 @@ def _search_and_test(method: Method, description: str, grid: dict[str, Any], spl
 def _mean_gmeans(points: Sequence[dict[str, Any]], folds: Sequence[_Fitter]) -> Array:
     """The mean Gmean of each point over the folds, NaN if it cannot be fitted in one of them."""
     table = np.full((len(points), len(folds)), np.nan)
-    # The kernel's width in the outer loop: it alone changes the graph that the fits of a fold share.
+    # The kernel's width in the outer loop: it alone changes the features and the graph that a fold's fits share.
     by_width = sorted(range(len(points)), key=lambda row: points[row].get("sigma", 0.0))
     for column, fold in enumerate(folds):
         for row in by_width:

@@ -10,6 +10,7 @@ from pyod_gessvdd import ESVDD, GESSVDD, GESVDD, GESVM, SVDD
 from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.paper.methods import GROUPS, LINEAR, METHODS, NONLINEAR, choose_methods
 from pyod_gessvdd.paper.ocsvm import OCSVM
+from pyod_gessvdd.paper.shared_features import SharedFeatures
 from pyod_gessvdd.paper.shared_graph import SharedGraph
 from pyod_gessvdd.specs import resolve
 
@@ -116,6 +117,28 @@ def test_a_shared_graph_is_built_once_for_the_same_rows_and_seed_and_anew_for_ot
 def test_cheap_graphs_are_not_shared():
     for name in ("GESSVDD-0-GR-min", "GESSVDD-I-GR-min", "GESSVDD-PCA-S-min", "SVDD", "OCSVM"):
         assert METHODS[name].shared_graph() is None
+
+
+# The shared features --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["GESSVDD-0-GR-max", "GESSVDD-Sw-GR-min", "GESSVDD-kNN-S-max", "GESSVDD-PCA-SR-min"])
+def test_a_linear_fit_to_shared_features_is_the_fit_with_the_kernel(name):
+    test = np.random.default_rng(1).normal(size=(50, 3)) * 2 + 3.0
+    features = SharedFeatures(X, test)
+    for sigma in (1.0, 3.0):
+        Phi, Psi = features.of(sigma)
+        parameters = {"C": 0.2, "n_components": 2}
+        direct = METHODS[name].build(NONLINEAR, {**parameters, "sigma": sigma}, 0).fit(X)
+        shared = METHODS[name].build(LINEAR, parameters, 0).fit(Phi)
+        np.testing.assert_allclose(shared.decision_function(Psi), direct.decision_function(test), rtol=1e-6)
+
+
+def test_features_are_computed_once_for_each_width():
+    features = SharedFeatures(X, X[:5])
+    first = features.of(1.0)
+    assert features.of(1.0) is first
+    assert features.of(2.0) is not first
 
 
 # OCSVM ----------------------------------------------------------------------------------------------------------------
