@@ -15,8 +15,10 @@ COMMANDS = (
     "bench",
     "compare",
     "demo",
+    "fit",
     "plugins",
     "report",
+    "score",
 )
 
 #: What a user can put right: one sentence, no traceback. Anything else is a bug and shows where.
@@ -24,6 +26,7 @@ EXPECTED = (
     errors.ComparisonError,
     errors.ComponentError,
     errors.MissingPluginError,
+    errors.ModelFileError,
     errors.NotSolvedError,
     errors.PluginError,
     errors.SpecError,

@@ -110,7 +110,7 @@ def test_every_module_of_the_command_line_is_a_command():
 def test_the_help_of_every_command_has_examples(invoke, name):
     result = invoke(name, "--help")
     assert result.exit_code == 0
-    assert f"Examples:\n    gessvdd {name}\n" in result.stdout
+    assert f"Examples:\n    gessvdd {name}" in result.stdout
 
 
 def test_without_a_command_the_help_is_shown(invoke):
