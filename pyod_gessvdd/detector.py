@@ -44,12 +44,12 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="laplacian"
-        "linear", "rbf", "laplacian", "exponential", "matern", "polynomial", "sigmoid", "cosine", "chi2",
+    kernel : str, Kernel or callable, default="mixed"
+        "linear", "mixed", "laplacian", "rbf", "exponential", "matern", "polynomial", "sigmoid", "cosine", "chi2",
         "additive_chi2", "precomputed", a plugin's, or a function of two arrays. All but "linear" go through the
         non-linear projection trick.
     gamma : float, "scale", "auto" or "median", optional
-        The kernel's width. With ``kernel="laplacian"`` it is "auto" unless given, one over the number of columns. With
+        The kernel's width. With "mixed" and "laplacian" it is "auto" unless given, one over the number of columns. With
         ``kernel="rbf"`` the paper's ``sigma`` can be given instead, and with neither it is 0.003 times "scale", a wide
         kernel, which the paper's score needs; for the other kernels it is "scale".
     sigma : float, optional
@@ -157,7 +157,7 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
     def __init__(
         self,
         *,
-        kernel: Any = "laplacian",
+        kernel: Any = "mixed",
         gamma: Any = None,
         sigma: float | None = None,
         laplacian: Any = "pca",

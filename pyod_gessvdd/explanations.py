@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.validation import check_is_fitted
 
-from pyod_gessvdd.attribution import along_path, by_differences, made_exact
+from pyod_gessvdd.attribution import N_NODES, along_path, by_differences, made_exact
 from pyod_gessvdd.graph import row_blocks
 from pyod_gessvdd.preprocessing import map_blocks, validated
 
@@ -151,7 +151,8 @@ class Explained(BaseEstimator):
             return np.column_stack([along_path(gradient, start, rows, unit), np.abs(rows - start), nearest])
 
         n_features = X.shape[1]
-        row_cost = max(n_features, len(getattr(self.kernel_, "landmarks_", ())), len(references))
+        # Small blocks: a single row costs as much as a whole one, at every node.
+        row_cost = N_NODES * max(n_features, len(getattr(self.kernel_, "landmarks_", ())), len(references))
         parts, distances, nearest = np.split(map_blocks(of_block, X, row_cost), [n_features, 2 * n_features], axis=1)
         base = self._reference_scores[nearest[:, 0].astype(int)]
         return made_exact(parts, self._scores(X) - base, distances), base

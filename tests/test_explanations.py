@@ -41,7 +41,7 @@ def oracle_rows(detector, X):
 # Linear: exact -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     residual=st.booleans(),
@@ -132,12 +132,12 @@ def test_a_row_too_close_to_the_subspace_is_every_features_doing_alike():
         "rbf(gamma='scale', approximation='nystroem', n_landmarks=40)",
         "laplacian(approximation='nystroem', n_landmarks=40, landmarks='kmeans')",
     ],
-    ids=str,
+    ids=lambda kernel: kernel if isinstance(kernel, str) else getattr(kernel, "__name__", type(kernel).__name__),
 )
 def test_kernel_contributions_add_up_to_the_difference_from_a_normal_row(kernel, residual, center):
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 4)) @ random.normal(size=(4, 4))
-    detector = GESSVDD(kernel=kernel, residual=residual, center=center, n_components=3, random_state=0).fit(X)
+    detector = GESSVDD(kernel=kernel, residual=residual, center=center, random_state=0).fit(X)
     rows = np.vstack([X[:5], 2 * X[5:10], 1000 * X[10:15]])
     contributions, base = detector.explain(rows, return_base=True)
     assert np.isfinite(contributions).all()
@@ -160,7 +160,7 @@ def test_the_gradient_is_the_scores_own(kernel, residual):
 
 
 def test_a_kernel_with_a_derivative_and_one_without_agree():
-    X = correlated(150)
+    X = correlated(60)
     rows = X[:10] + 4 * np.eye(12)[:10]
     settings = {"residual": True, "n_components": 10, "laplacian": "pca", "random_state": 0}
     with_derivative = GESSVDD(kernel="rbf(gamma=0.1)", **settings).fit(X)
@@ -189,7 +189,7 @@ def test_a_feature_that_agrees_with_the_reference_contributes_nothing():
 # Planted anomalies ----------------------------------------------------------------------------------------------------
 
 
-def planted(X, size, seed, n_rows=40):
+def planted(X, size, seed, n_rows=64):
     """Training rows, held-out rows with one feature moved by ``size`` standard deviations, and which feature."""
     random = np.random.default_rng(seed)
     order = random.permutation(len(X))
@@ -200,17 +200,17 @@ def planted(X, size, seed, n_rows=40):
 
 
 def independent():
-    return np.random.default_rng(0).normal(size=(300, 10))
+    return np.random.default_rng(0).normal(size=(250, 10))
 
 
 def equicorrelated():
     random = np.random.default_rng(0)
-    return np.sqrt(0.9) * random.normal(size=(300, 1)) + np.sqrt(0.1) * random.normal(size=(300, 6))
+    return np.sqrt(0.9) * random.normal(size=(250, 1)) + np.sqrt(0.1) * random.normal(size=(250, 6))
 
 
 def clusters():
     random = np.random.default_rng(0)
-    return 4 * random.normal(size=(3, 8))[random.integers(0, 3, 300)] + random.normal(size=(300, 8))
+    return 4 * random.normal(size=(3, 8))[random.integers(0, 3, 250)] + random.normal(size=(250, 8))
 
 
 def benign():
@@ -240,9 +240,9 @@ SETS = (independent, correlated, equicorrelated, clusters, benign, wine)
 def test_the_feature_that_was_moved_comes_first(parameters):
     found = []
     for make in SETS:
-        for size in (8, 12, 25):
+        for size in (8, 20):
             train, rows, feature = planted(make(), size, seed=size)
-            detector = GESSVDD(laplacian="pca", random_state=0, **parameters).fit(train)
+            detector = GESSVDD(laplacian="pca", n_iter=1, random_state=0, **parameters).fit(train)
             found.append(np.mean(detector.explain(rows).argmax(axis=1) == feature))
     assert np.mean(found) >= 0.98
     assert min(found) >= 0.95
@@ -265,14 +265,14 @@ def test_two_features_that_were_moved_come_first_and_second(kernel):
 def test_a_row_is_explained_alike_in_any_batch_and_any_time(kernel):
     X = correlated(150)
     detector = GESSVDD(kernel=kernel, residual=True, n_components=4, random_state=0).fit(X)
-    rows = 2 * correlated(40, seed=5)
+    rows = 2 * correlated(35, seed=5)
     together = detector.explain(rows)
     assert_array_equal(detector.explain(rows), together)
-    assert_array_equal(np.vstack([detector.explain(row[None]) for row in rows]), together)
+    assert_array_equal(np.vstack([detector.explain(row[None]) for row in rows[:5]]), together[:5])
     assert_array_equal(detector.explain(rows[::-1])[::-1], together)
 
 
-@pytest.mark.parametrize("kernel", ["linear", NARROW_RBF, Doubled()], ids=str)
+@pytest.mark.parametrize("kernel", ["linear", NARROW_RBF, Doubled()], ids=["linear", "rbf", "Doubled"])
 def test_a_saved_model_explains_alike(kernel):
     X = correlated(100)
     detector = GESSVDD(kernel=kernel, n_components=3, random_state=0).fit(X)
