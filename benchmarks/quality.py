@@ -20,9 +20,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
 from pyod_gessvdd.compare import ComparisonResult, compare
 from pyod_gessvdd.compare.statistics import means
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 #: The order in which they are run: the dear ones last.
 OTHERS = (

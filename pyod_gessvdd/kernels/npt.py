@@ -49,7 +49,7 @@ class PairwiseKernel(Kernel):
     approximation : {"auto", "exact", "nystroem"}, default="auto"
         The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" takes it up to 2,000 rows
         and the Nyström map above.
-    n_landmarks : int, default=500
+    n_landmarks : int, default=1000
         The number of points that the Nyström map rests on.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the centres of k-means, which take longer and serve better.
@@ -68,7 +68,7 @@ class PairwiseKernel(Kernel):
 
     energy: float | None = None
     approximation: str = "auto"
-    n_landmarks: int = 500
+    n_landmarks: int = 1000
     landmarks: str = "uniform"
     max_features: int | None = 1000
     center: bool | None = None
