@@ -3,8 +3,9 @@
     python benchmarks/defaults.py --data-dir DATA
 
 fits every variation on a small part of half of the data sets (every second one of ADBench and ``arrhythmia`` of ODDS),
-in the two settings of ``benchmarks/quality.py``, and writes ``benchmarks/results/defaults.md``. The first table compares forms of the description, that is, ways to count what the
-projection discards; the second varies GESSVDD's parameters.
+in the two settings of ``benchmarks/quality.py``, and writes ``benchmarks/results/defaults.md``. The first table
+compares forms of the description, that is, ways to count what the projection discards; the second varies GESSVDD's
+parameters.
 """
 
 from __future__ import annotations
