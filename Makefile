@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint type clean
+.PHONY: demo test test-installs lint type clean
 
 # Reinstalled only when the project's metadata changes; the package itself is installed in place.
 $(VENV)/.installed: pyproject.toml
@@ -23,7 +23,11 @@ type: $(VENV)/.installed
 	$(BIN)/mypy
 
 test: lint type
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# Part of `test`: the plugins' own tests and everything else that needs wheels in a fresh environment.
+test-installs: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/installs
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

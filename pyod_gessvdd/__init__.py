@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyod_gessvdd.components import Kernel, Laplacian, QPBackend, Updater, UpdateState
+from pyod_gessvdd.components import CONTRACT, Kernel, Laplacian, QPBackend, Updater, UpdateState
 from pyod_gessvdd.detector import GESSVDD
 from pyod_gessvdd.dual import QPSolution, SVDDDual
 from pyod_gessvdd.family import ESSVDD, ESVDD, GESVDD, GESVM, SSVDD, SVDD
@@ -15,6 +15,7 @@ from pyod_gessvdd.plugins import available
 __version__ = "0.1.0"
 
 __all__ = [
+    "CONTRACT",
     "ESSVDD",
     "ESVDD",
     "GESSVDD",

@@ -5,6 +5,12 @@ A component subclasses one of these, implements one method, and works as an inst
 
 Parameters follow scikit-learn: ``__init__`` only stores them. A parameter that is None and bears the name of a
 parameter of the detector (``step_size``, ``criterion``, ``center``, ``random_state`` …) takes the detector's value.
+
+The contract has a version, :data:`CONTRACT`. It grows when the contract asks more of components, or hands them
+something else, than before. A plugin written for a version says so with ``contract = 1`` in its module, or in a
+component class; one that declares nothing means 1. A plugin that needs a newer contract than this package has is not
+loaded, and ``gessvdd plugins`` says which upgrade helps. ``pyod_gessvdd.checks`` tells whether a component keeps the
+contract.
 """
 
 from __future__ import annotations
@@ -22,6 +28,9 @@ from pyod_gessvdd.graph import Graph, row_blocks
 
 Array = np.ndarray
 
+#: The version of the contract between this package and its components.
+CONTRACT = 1
+
 
 class Component(BaseEstimator, ABC):
     """What the four kinds share: a name, aliases, and scikit-learn's parameters.
@@ -32,10 +41,13 @@ class Component(BaseEstimator, ABC):
         What users write in ``laplacian="…"``; the class's own name in lower case unless given.
     aliases : tuple of str
         Other names, for instance the paper's.
+    contract : int
+        The version of the contract that it was written for, see :data:`CONTRACT`.
     """
 
     name: ClassVar[str] = ""
     aliases: ClassVar[tuple[str, ...]] = ()
+    contract: ClassVar[int] = 1
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -52,7 +64,23 @@ class Component(BaseEstimator, ABC):
 
 
 class Laplacian(Component):
-    """A graph L_x over the training samples (paper, "Different variants")."""
+    """A graph L_x over the training samples (paper, "Different variants").
+
+    Attributes
+    ----------
+    exact : bool
+        Whether the graph depends on the samples alone. False for an approximate search, whose edges may change with the
+        order of the samples; a :class:`~pyod_gessvdd.Graph` whose ``is_estimate`` is True says it of itself.
+    kills_constants : bool or None
+        Whether every row of L sums to zero, as in any D − A, so that L does not see a shift of the data; None claims
+        nothing.
+    sparse : bool
+        Whether ``build`` returns far fewer than N² numbers: a sparse matrix, or a ``Graph`` with a thin factor.
+    """
+
+    exact: ClassVar[bool] = True
+    kills_constants: ClassVar[bool | None] = None
+    sparse: ClassVar[bool] = True
 
     @abstractmethod
     def build(self, Phi: Array, random_state: Any) -> Any:
@@ -172,9 +200,13 @@ class Updater(Component):
     ----------
     needs_graph : bool
         Whether the update is undefined without a graph.
+    improves_criterion : bool
+        Whether an update is to improve the criterion for the present α; False for one that improves a substitute, as
+        spectral regression does with its targets. Either way "max" must lead to larger values than "min".
     """
 
     needs_graph: ClassVar[bool] = False
+    improves_criterion: ClassVar[bool] = True
 
     @abstractmethod
     def update(self, state: UpdateState) -> Array:
@@ -212,10 +244,21 @@ class Kernel(Component):
         Whether the input are data rows, which the detector may scale; False for a kernel matrix.
     is_identity : bool
         Whether the features are the rows themselves.
+    needs_nonnegative : bool
+        Whether the rows must not hold negative numbers, as counts and histograms do not.
+    positive_definite : bool
+        Whether k is positive definite, at least after centring. Features have distances like k's only then; what they
+        miss of an indefinite k is no squared length.
+    inner_product_error : float
+        How far the features of a kernel that has a ``gram(X, Y)`` may be from it, as a share of the largest k(x, x):
+        zero if up to rounding, about 1/√m for m random features.
     """
 
     input_is_rows: ClassVar[bool] = True
     is_identity: ClassVar[bool] = False
+    needs_nonnegative: ClassVar[bool] = False
+    positive_definite: ClassVar[bool] = True
+    inner_product_error: ClassVar[float] = 0.0
 
     def fit(self, X: Array) -> Kernel:
         """Learn whatever the map needs from the training rows, of shape (N, D)."""

@@ -22,6 +22,7 @@ from pyod_gessvdd.parameters import check_parameters
 from pyod_gessvdd.pictures import Pictured
 from pyod_gessvdd.preprocessing import Scaling, map_blocks, validated
 from pyod_gessvdd.qp import solve_in_place
+from pyod_gessvdd.residual import solve_both_sides
 from pyod_gessvdd.specs import resolve
 from pyod_gessvdd.subspace import n_seen, orthonormalise, principal_directions, random_directions
 from pyod_gessvdd.training import TrainingData, TrainingResult, alternate
@@ -30,8 +31,8 @@ from pyod_gessvdd.variants import parse_variant, variant_name
 
 Array = np.ndarray
 
-#: The subspace's dimension when none is asked for.
-DEFAULT_COMPONENTS = 30
+#: The subspace's dimension when none is asked for, with the residual as a coordinate and without.
+DEFAULT_COMPONENTS, DEFAULT_COMPONENTS_PAPER = 300, 30
 
 
 class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
@@ -43,15 +44,17 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="rbf"
-        "linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "chi2", "additive_chi2", "precomputed", a
-        plugin's, or a function of two arrays. All but "linear" go through the non-linear projection trick.
+    kernel : str, Kernel or callable, default="mixed"
+        "linear", "mixed", "laplacian", "rbf", "exponential", "matern", "polynomial", "sigmoid", "cosine", "chi2",
+        "additive_chi2", "precomputed", a plugin's, or a function of two arrays. All but "linear" go through the
+        non-linear projection trick.
     gamma : float, "scale", "auto" or "median", optional
-        The kernel's width. With ``kernel="rbf"`` the paper's ``sigma`` can be given instead, and with neither it is
-        0.003 times "scale", a wide kernel, which the paper's score needs; for the other kernels it is "scale".
+        The kernel's width. With "mixed" and "laplacian" it is "auto" unless given, one over the number of columns. With
+        ``kernel="rbf"`` the paper's ``sigma`` can be given instead, and with neither it is 0.003 times "scale", a wide
+        kernel, which the paper's score needs; for the other kernels it is "scale".
     sigma : float, optional
         gamma = 1 / (2 sigma²).
-    laplacian : str, Laplacian or matrix, default="within"
+    laplacian : str, Laplacian or matrix, default="pca"
         The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as
         "0.7*knn + 0.3*pca" or, with learnt weights, "auto*(knn + pca)", a plugin's, or an N × N matrix. The paper's
         names 0, I, PCA, Sw, Sb, kNN work too.
@@ -60,9 +63,9 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
     criterion : {"max", "min"}, default="max"
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to rise or to fall.
     n_components : int or "all", optional
-        d, the dimension of the subspace. Unless given it is 30, or as many directions as the features vary in and the
-        graph sees; a number that turns out to be too large is reduced with a warning. "all" is no subspace: as many as
-        there are directions in which the features vary.
+        d, the dimension of the subspace. Unless given it is 300 (30 with ``residual=False``), or as many directions as
+        the features vary in and the graph sees; a number that turns out to be too large is reduced with a warning.
+        "all" is no subspace: as many as there are directions in which the features vary.
     C : float, optional
         The upper bound of α, in [1/N, 1]; above 1 equals 1.
     nu : float, optional
@@ -80,15 +83,20 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         The start of Q.
     center : bool, default=True
         Whether the features are centred by their training mean.
-    standardize : bool, default=True
-        Whether the columns of X are scaled to unit variance first; the paper does not.
-    ridge : float, default=1e-6
-        Added to S_Q = Q S_x Qᵀ before it is inverted, as a share of its mean eigenvalue.
+    standardize : bool or {"standard", "robust", "signed_log", "quantile"}, default="signed_log"
+        What is done to the columns of X first; the paper does nothing (False). "standard" (or True) makes them mean
+        zero and variance one, "robust" median zero and the interquartile range that of a normal distribution with
+        variance one; "signed_log" takes sign(x)·log(1 + |x|) of the former, which brings far values near and tells
+        them apart still; "quantile" gives every column a normal distribution.
+    ridge : float, default=0.1
+        Added to S_Q = Q S_x Qᵀ before it is inverted, as a share of its mean eigenvalue, and to ρ of the residual. It
+        keeps directions that hardly vary in the training rows, or outliers among them, from deciding everything; the
+        paper has none, and ``from_variant`` takes 1e-6.
     qp_backend : str or QPBackend, default="auto"
         The solver of the SVDD dual.
     qp_tol : float, default=1e-8
         The relative duality gap that every solve must reach.
-    residual : bool, default=False
+    residual : bool, default=True
         Whether what the projection discards counts: the sphere gets one more coordinate r/√ρ, with r² the part of a row
         outside the subspace and outside the span of the features, and ρ the mean scatter that the graph leaves there
         (1 without a graph). False is the paper's score.
@@ -149,10 +157,10 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
     def __init__(
         self,
         *,
-        kernel: Any = "rbf",
+        kernel: Any = "mixed",
         gamma: Any = None,
         sigma: float | None = None,
-        laplacian: Any = "within",
+        laplacian: Any = "pca",
         updater: Any = "gradient",
         criterion: str = "max",
         n_components: int | str | None = None,
@@ -164,11 +172,11 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         keep: str = "last",
         init: Any = "pca",
         center: bool = True,
-        standardize: bool = True,
-        ridge: float = 1e-6,
+        standardize: bool | str = "signed_log",
+        ridge: float = 0.1,
         qp_backend: Any = "auto",
         qp_tol: float = 1e-8,
-        residual: bool = False,
+        residual: bool = True,
         threshold: str = "contamination",
         contamination: Any = 0.1,
         random_state: Any = None,
@@ -214,7 +222,13 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         >>> GESSVDD.from_variant("Sb-SR-max", kernel="rbf", sigma=10.0).variant
         'Sb-SR-max'
         """
-        as_published = {"kernel": "linear", "standardize": False, "residual": False, "threshold": "radius"}
+        as_published = {
+            "kernel": "linear",
+            "standardize": False,
+            "residual": False,
+            "ridge": 1e-6,
+            "threshold": "radius",
+        }
         return cls(**{**as_published, **parse_variant(name), **params})
 
     @property
@@ -272,22 +286,31 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         if updater.needs_graph and isinstance(laplacian, NoGraph):
             raise ValueError(f"updater {updater.name!r} needs a graph, and laplacian {laplacian.name!r} has none")
 
-        self.scaling_ = Scaling.learn(X, center=self.center, standardize=self.standardize and kernel.input_is_rows)
+        self.scaling_ = Scaling.learn(
+            X, center=self.center, standardize=self.standardize if kernel.input_is_rows else False
+        )
         scaled = self.scaling_.apply(X)
         Phi, self.feature_mean_ = training_features(kernel, scaled, self.center)
-        missed = self._missed(kernel, scaled) if self.residual else None
+        missed = self._missed(kernel, scaled)
         graph = self._graph(laplacian, Phi, random_state)
         S_x = None if graph is None else _check_scatter(graph.scatter(Phi), Phi, laplacian)
         Q = self._start(Phi, S_x, random_state)
         self.kernel_ = kernel
         self.laplacian_weights_ = getattr(laplacian, "weights_", None)
         self._remember_plugins(kernel, laplacian, updater, backend)
+
+        def solve(Z: Array, bounds: Array, last_alpha: Array | None) -> QPSolution:
+            return self._solve(Z, bounds, backend, last_alpha)
+
+        def sphere(Z: Array, last_alpha: Array | None) -> QPSolution:
+            return solve_both_sides(solve, Z, upper, last_alpha) if self.residual else solve(Z, upper, last_alpha)
+
         return alternate(
             TrainingData(Phi, graph, S_x, missed),
             Q,
             n_components=Q.shape[0],
             updater=updater,
-            solve=lambda Z, last_alpha: self._solve(Z, upper, backend, last_alpha),
+            solve=sphere,
             criterion=self.criterion,
             ridge=self.ridge,
             n_iter=self.n_iter,
@@ -304,8 +327,13 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         """The boundary around the projected rows, which may be overwritten."""
         return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
 
-    def _missed(self, kernel: Kernel, X: Array) -> Array:
-        """What the features miss of each training row."""
+    def _missed(self, kernel: Kernel, X: Array) -> Array | None:
+        """What the features miss of each training row, if it counts; a kernel may have found it on the way."""
+        found: Array | None = kernel.__dict__.pop("training_residual_", None)
+        if not self.residual:
+            return None
+        if found is not None:
+            return check_residual(found, len(X), kernel)
 
         def of_block(block: Array) -> Array:
             return check_residual(kernel.residual(block), len(block), kernel)
@@ -341,7 +369,8 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
     def _dimension(self, F: int, rank: int, S_x: Array | None) -> int:
         if self.n_components is None:
             # Nobody asked for directions that the graph does not see; the between graph sees K − 1 at most.
-            return min(DEFAULT_COMPONENTS, rank, rank if S_x is None else n_seen(S_x, self.ridge))
+            default = DEFAULT_COMPONENTS if self.residual else DEFAULT_COMPONENTS_PAPER
+            return min(default, rank, rank if S_x is None else n_seen(S_x, self.ridge))
         if isinstance(self.n_components, str):
             return rank
         if self.n_components > F:
@@ -360,7 +389,7 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         sphere = result.sphere
         description = self._description(result)
         # Rows that are their own features are scaled and projected in one product.
-        self._takes_rows = self.kernel_.is_identity and description.axis is None
+        self._takes_rows = self.kernel_.is_identity and description.axis is None and self.scaling_.is_affine
         self.description_ = description.of_rows(self.scaling_) if self._takes_rows else description
         self.components_ = result.Q
         self.projection_ = result.projection

@@ -23,6 +23,10 @@ class MissingPluginError(ImportError):
     """A saved model uses a component that is not installed here."""
 
 
+class ScaffoldError(ValueError):
+    """A plugin package cannot be written as asked: its name, or the folder that it would be in."""
+
+
 class NotSolvedError(RuntimeError):
     """A QP backend returned an answer that the host's certificate rejects."""
 

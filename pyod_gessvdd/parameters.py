@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pyod_gessvdd.preprocessing import SCALINGS
+
 
 def check_parameters(params: dict[str, Any]) -> None:
     """Raise a ``ValueError`` for the first parameter of :class:`~pyod_gessvdd.GESSVDD` that cannot be used.
@@ -32,9 +34,12 @@ def check_parameters(params: dict[str, Any]) -> None:
     for name in ("C", "nu"):
         if not (params[name] is None or _is_real(params[name])):
             _refuse(f"{name} must be a number or None", params[name])
-    for name in ("center", "standardize", "residual"):
+    for name in ("center", "residual"):
         if not isinstance(params[name], bool | np.bool_):
             _refuse(f"{name} must be True or False", params[name])
+    standardize = params["standardize"]
+    if not (isinstance(standardize, bool | np.bool_) or (isinstance(standardize, str) and standardize in SCALINGS)):
+        _refuse(f"standardize must be True, False, {' or '.join(map(repr, SCALINGS))}", standardize)
     if "psi" in params:
         check_regulariser(params["psi"], params["beta"])
 

@@ -10,19 +10,23 @@ import difflib
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import version as installed_version
 from inspect import Parameter, isabstract, isclass, signature
 from typing import Any
 
 import pluggy
 
 from pyod_gessvdd import hookspecs
-from pyod_gessvdd.components import Component, Kernel, Laplacian, QPBackend, Updater
+from pyod_gessvdd.components import CONTRACT, Component, Kernel, Laplacian, QPBackend, Updater
 from pyod_gessvdd.errors import PluginError, UnknownComponentError
+from pyod_gessvdd.known_plugins import distribution_that_brings
 
-#: Loads only the named distributions or entry points (comma-separated); the built-ins are always there.
+#: Loads only the named distributions or entry points (comma-separated), or, with a minus before each name, all others;
+#: the built-ins are always there.
 PLUGINS_VARIABLE = "PYOD_GESSVDD_PLUGINS"
 BUILTIN_DISTRIBUTION = "pyod-gessvdd"
 
@@ -73,15 +77,19 @@ class Registry:
     def __init__(self) -> None:
         self.failures: list[Failure] = []
         self.registrations: list[Registration] = []
+        self.left_out: list[str] = []
         self._by_name: defaultdict[tuple[str, str], list[Registration]] = defaultdict(list)
-        wanted = _wanted_plugins()
+        wanted, blocked = _chosen_plugins()
         missing = set(wanted or ())
         for entry_point in entry_points(group=hookspecs.PROJECT):
             distribution, version = _owner(entry_point)
             handles = {_normalised(distribution), _normalised(entry_point.name)}
             missing -= handles
-            if wanted is None or handles & wanted or _normalised(distribution) == BUILTIN_DISTRIBUTION:
+            is_chosen = (wanted is None or handles & wanted) and not handles & blocked
+            if is_chosen or _normalised(distribution) == BUILTIN_DISTRIBUTION:
                 self._load(entry_point, distribution, version)
+            else:
+                self.left_out.append(distribution)
         for name in sorted(missing):
             self.failures.append(Failure(name, "", "", f"{PLUGINS_VARIABLE} names it, but it is not installed"))
 
@@ -89,7 +97,8 @@ class Registry:
         found: list[Registration] = []
 
         def register(kind: str, component: type[Component]) -> None:
-            _check_component(kind, component)
+            check_component(kind, component)
+            _check_defaults(component)
             found.append(Registration(kind, component, distribution, version))
 
         try:
@@ -97,6 +106,8 @@ class Registry:
             manager = pluggy.PluginManager(hookspecs.PROJECT)
             manager.add_hookspecs(hookspecs)
             plugin = entry_point.load()
+            # Before its hooks are looked at: a newer contract may have hooks that are unknown here.
+            check_contract(plugin)
             manager.register(plugin, name=entry_point.name)
             manager.check_pending()
             if not manager.get_hookcallers(plugin):
@@ -139,7 +150,17 @@ class Registry:
         sentence = f"unknown {kind} {name!r}"
         sentence += f", did you mean {self._by_name[kind, near[0]][0].component.name!r}?" if near else "."
         sentence += f" Installed: {', '.join(known) or 'none (is pyod-gessvdd itself installed?)'}"
-        return "; ".join([sentence, *map(str, self.failures)])
+        hints = [*self._hints(kind, name), *map(str, self.failures)]
+        return "; ".join([sentence, *hints])
+
+    def _hints(self, kind: str, name: str) -> Iterator[str]:
+        """What could bring the component: a package of this project, or a plugin that is installed and not loaded."""
+        package = distribution_that_brings(kind, key(name))
+        there = {_normalised(owner) for owner in (*self.left_out, *(failure.distribution for failure in self.failures))}
+        if package and package not in there:
+            yield f"{name!r} comes with {package}, which is not installed: pip install {package}"
+        if self.left_out:
+            yield f"{PLUGINS_VARIABLE} leaves out {', '.join(sorted(set(self.left_out)))}"
 
 
 @cache
@@ -221,9 +242,15 @@ def _row(entry: Registration) -> dict[str, Any]:
     }
 
 
-def _wanted_plugins() -> set[str] | None:
+def _chosen_plugins() -> tuple[set[str] | None, set[str]]:
+    """The plugins to load (None: all) and the plugins to block, as the environment says."""
     value = os.environ.get(PLUGINS_VARIABLE)
-    return None if value is None else {_normalised(name) for name in value.split(",") if name.strip()}
+    if value is None:
+        return None, set()
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    wanted = {_normalised(name) for name in names if not name.startswith("-")}
+    blocked = {_normalised(name[1:]) for name in names if name.startswith("-")}
+    return (None if blocked and not wanted else wanted), blocked
 
 
 def _owner(entry_point: EntryPoint) -> tuple[str, str]:
@@ -240,16 +267,33 @@ def _normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
 
-def _check_component(kind: str, component: Any) -> None:
+def check_contract(declaring: Any) -> None:
+    """A plugin's module or a component class must not need a newer contract than this package has."""
+    needed = getattr(declaring, "contract", 1)
+    if not isinstance(needed, int) or isinstance(needed, bool) or needed < 1:
+        raise PluginError(f"contract must be a whole number of at least 1, got {needed!r}")
+    if needed > CONTRACT:
+        raise PluginError(
+            f"{getattr(declaring, '__qualname__', 'it')} needs contract {needed}, this {BUILTIN_DISTRIBUTION} "
+            f"{installed_version(BUILTIN_DISTRIBUTION)} has {CONTRACT}: upgrade {BUILTIN_DISTRIBUTION}"
+        )
+
+
+def check_component(kind: str, component: Any) -> None:
+    """What is registered must be a class of its kind, complete, for a contract that is there, with usable names."""
     contract = KINDS[kind]
     if not (isclass(component) and issubclass(component, contract)):
         raise TypeError(f"register_{kind}s got {component!r}; expected a subclass of {contract.__name__}")
     if isabstract(component):
         missing = ", ".join(sorted(component.__abstractmethods__))
         raise TypeError(f"{component.__qualname__} does not implement {missing}")
+    check_contract(component)
     names = (component.name, *component.aliases)
     if not all(isinstance(name, str) and NAME.fullmatch(name) for name in names):
         raise TypeError(f"{component.__qualname__} has the names {names!r}; a name is letters, digits, '_' and '-'")
+
+
+def _check_defaults(component: type[Component]) -> None:
     required = [name for name, default in parameters(component).items() if default is Parameter.empty]
     if required:
         raise TypeError(f"{component.__qualname__} needs a default for {', '.join(required)}")

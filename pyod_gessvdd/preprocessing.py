@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import QuantileTransformer
 from sklearn.utils.validation import validate_data
 
 from pyod_gessvdd.graph import column_means, row_blocks
@@ -52,46 +53,102 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
     return X
 
 
+#: The values of ``standardize``, and what each does to a column.
+SCALINGS = ("standard", "robust", "signed_log", "quantile")
+#: The interquartile range of a standard normal distribution.
+NORMAL_IQR = 1.349
+#: A column whose quartiles are closer than this share of its deviation (most of its values are equal) is scaled by the
+#: deviation.
+NARROW_IQR = 1e-3
+#: Quantiles that are kept of each column.
+N_QUANTILES = 1000
+
+
 @dataclass(frozen=True)
 class Scaling:
-    """x ↦ (x − mean) / scale.
+    """x ↦ warp((x − mean) / scale).
 
     Attributes
     ----------
     mean, scale : ndarray of shape (D,) or None
         None where nothing is subtracted or divided.
+    warp : callable or None
+        What is done to the scaled rows then, value by value.
     """
 
     mean: Array | None
     scale: Array | None
+    warp: Callable[[Array], Array] | None = None
 
     @classmethod
-    def learn(cls, X: Array, *, center: bool, standardize: bool) -> Scaling:
-        """Mean and standard deviation of the columns; constant columns are only shifted."""
+    def learn(cls, X: Array, *, center: bool, standardize: bool | str) -> Scaling:
+        """Learn from the training rows; constant columns are only shifted.
+
+        Parameters
+        ----------
+        X : ndarray of shape (N, D)
+            The training rows.
+        center : bool
+            Whether the mean (the median) is subtracted.
+        standardize : bool or {"standard", "robust", "signed_log", "quantile"}
+            Nothing; mean and standard deviation (True means the same); median and interquartile range;
+            sign(x) · log(1 + |x|) of the standardised values, which brings far values near and tells them apart still;
+            each column's quantiles as those of a normal distribution.
+        """
         if not standardize:
             return cls(None, None)
-        mean = column_means(X)
-        total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        for rows in row_blocks(*X.shape):
-            block = X[rows] - mean
-            total += block.sum(axis=0)
-            squares += np.einsum("ij,ij->j", block, block)
-        # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.
-        missed = total / len(X)
-        mean += missed
-        deviation = np.sqrt(np.maximum(squares / len(X) - missed**2, 0.0))
-        # Below the rounding of the mean itself a deviation is noise: such a column is constant.
-        constant = deviation <= 10 * np.finfo(float).eps * np.abs(mean)
-        return cls(mean if center else None, np.where(constant, 1.0, deviation))
+        if standardize == "quantile":
+            return cls(None, None, _normal_quantiles(X))
+        mean, deviation = _moments(X)
+        if standardize == "robust":
+            low, mean, high = np.percentile(X, (25, 50, 75), axis=0)
+            spread = (high - low) / NORMAL_IQR
+            deviation = np.where(spread > NARROW_IQR * deviation, spread, deviation)
+        return cls(mean if center else None, deviation, signed_log if standardize == "signed_log" else None)
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether the scaled rows are a linear function of the rows, up to a shift."""
+        return self.warp is None
 
     def apply(self, X: Array) -> Array:
         """The scaled rows: X itself if there is nothing to do, else a new array."""
-        if self.mean is None and self.scale is None:
-            return X
-        scaled = X - self.mean if self.mean is not None else X.copy()
-        if self.scale is not None:
-            scaled /= self.scale
-        return scaled
+        scaled = X
+        if self.mean is not None or self.scale is not None:
+            scaled = X - self.mean if self.mean is not None else X.copy()
+            if self.scale is not None:
+                scaled /= self.scale
+        return scaled if self.warp is None else self.warp(scaled)
+
+
+def signed_log(X: Array) -> Array:
+    """sign(x) · log(1 + |x|) of each value."""
+    return np.copysign(np.log1p(np.abs(X)), X)
+
+
+def _moments(X: Array) -> tuple[Array, Array]:
+    """The columns' means and standard deviations, one for a constant column."""
+    mean = column_means(X)
+    total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for rows in row_blocks(*X.shape):
+        block = X[rows] - mean
+        total += block.sum(axis=0)
+        squares += np.einsum("ij,ij->j", block, block)
+    # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.
+    missed = total / len(X)
+    mean += missed
+    deviation = np.sqrt(np.maximum(squares / len(X) - missed**2, 0.0))
+    # Below the rounding of the mean itself a deviation is noise: such a column is constant.
+    constant = deviation <= 10 * np.finfo(float).eps * np.abs(mean)
+    return mean, np.where(constant, 1.0, deviation)
+
+
+def _normal_quantiles(X: Array) -> Callable[[Array], Array]:
+    transformer = QuantileTransformer(
+        n_quantiles=min(len(X), N_QUANTILES), subsample=None, output_distribution="normal"
+    ).fit(X)
+    transform: Callable[[Array], Array] = transformer.transform
+    return transform
 
 
 def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> Array:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.graph import RELATIVE_ZERO
 
 Array = np.ndarray
@@ -17,6 +19,11 @@ class ResidualAxis:
 
     The view of probabilistic PCA: the discarded directions share one scatter ρ, as the kept ones have S_Q. Without a
     graph nothing is whitened and ρ = 1: with all directions kept, ‖z − u‖² is the distance in the kernel's whole space.
+
+    A length has no side: rows that lie as far outside lie there in different directions, and the middle between them
+    is inside. So the sphere is solved for every row at +r/√ρ and at −r/√ρ (:func:`solve_both_sides`), which puts its
+    centre into the subspace. With the rows on one side only, the centre would lie where rows usually are, and a row
+    without any residual would be an outlier (mean ROC-AUC over 11 ADBench sets: 0.87 instead of 0.90).
 
     Attributes
     ----------
@@ -33,9 +40,15 @@ class ResidualAxis:
     scale: float
 
     @classmethod
-    def learn(cls, Q: Array, S_x: Array | None) -> ResidualAxis:
-        """The axis beside Q, for centred features, with the mean scatter that the graph leaves outside Q as ρ."""
-        return cls(Q, None, _inverse_root(_outside_scatter(Q, S_x), S_x))
+    def learn(cls, Q: Array, S_x: Array | None, ridge: float) -> ResidualAxis:
+        """The axis beside Q, for centred features, with the mean scatter that the graph leaves outside Q as ρ.
+
+        The ridge, a share of the mean scatter inside, is added to ρ as the whitening adds it to S_Q.
+        """
+        rho = _outside_scatter(Q, S_x)
+        if S_x is not None and rho > _nothing(S_x):
+            rho += ridge * float(np.einsum("ij,ij->", Q @ S_x, Q)) / len(Q)
+        return cls(Q, None, 1.0 / float(np.sqrt(rho)) if rho > _nothing(S_x) else 0.0)
 
     def coordinate(self, Phi: Array, missed: Array) -> Array:
         """r/√ρ of each row; ``missed`` is the kernel's own residual, of shape (n,)."""
@@ -52,21 +65,15 @@ class ResidualAxis:
         outside -= (outside @ self.Q.T) @ self.Q
         return outside
 
-    def contributions(self, Phi: Array, center: float) -> Array:
-        """What each feature adds to (r/√ρ − center)², of shape (n, F), for features that miss nothing of a row.
+    def contributions(self, Phi: Array) -> Array:
+        """What each feature adds to r²/ρ, of shape (n, F), for features that miss nothing of a row.
 
-        Beyond the centre, feature j has the share y_j e_j / r² of it, with y the row around the mean and e the part of
-        it outside the subspace: the integral of the gradient from where the ray from the mean to the row has an
-        ordinary residual, to the row. A row too close to the subspace is no feature's doing: all have equal shares.
+        y_j e_j / ρ, with y the row around the mean and e the part of it outside the subspace: the Shapley value of this
+        quadratic form with the mean as the reference. (The parts e_j²/ρ of the same sum would share a feature's move
+        out with all that are correlated with it.)
         """
-        outside = self.outside(Phi)
-        squared = np.einsum("ij,ij->i", outside, outside)
-        excess = np.sqrt(squared) * self.scale - center
-        shares = np.full(Phi.shape, 1.0 / Phi.shape[1])
-        beyond = excess > 0
-        deviation = Phi[beyond] if self.mean is None else Phi[beyond] - self.mean
-        shares[beyond] = deviation * outside[beyond] / squared[beyond, None]
-        return excess[:, None] ** 2 * shares
+        deviation = Phi if self.mean is None else Phi - self.mean
+        return self.scale**2 * deviation * self.outside(Phi)
 
     def gradient(self, Phi: Array, coordinate: Array) -> tuple[Array, Array]:
         """How r/√ρ changes with the features, of shape (n, F), and with what they miss, (n,); 0 where r is 0."""
@@ -85,7 +92,29 @@ def _outside_scatter(Q: Array, S_x: Array | None) -> float:
     return (float(np.trace(S_x)) - float(np.einsum("ij,ij->", Q @ S_x, Q))) / (n_features - d)
 
 
-def _inverse_root(rho: float, S_x: Array | None) -> float:
+def _nothing(S_x: Array | None) -> float:
     # Relative to the mean scatter: a difference of traces is never exactly zero.
-    smallest = 0.0 if S_x is None else RELATIVE_ZERO * float(np.trace(S_x)) / len(S_x)
-    return 1.0 / float(np.sqrt(rho)) if rho > smallest else 0.0
+    return 0.0 if S_x is None else RELATIVE_ZERO * float(np.trace(S_x)) / len(S_x)
+
+
+def solve_both_sides(
+    solve: Callable[[Array, Array, Array | None], QPSolution], Z: Array, upper: Array, last_alpha: Array | None
+) -> QPSolution:
+    """The sphere around rows that stand at +r/√ρ and at −r/√ρ, as a solution for N rows.
+
+    Parameters
+    ----------
+    solve : callable
+        From points, bounds of α and the last α to the certified sphere.
+    Z : ndarray of shape (2N, d + 1)
+        The rows and, after them, the rows mirrored; may be overwritten.
+    upper : ndarray of shape (N,)
+        The bounds of α; each side has half of it.
+    last_alpha : ndarray of shape (N,) or None
+        The α of a related problem.
+    """
+    N = len(upper)
+    sphere = solve(Z, np.tile(upper / 2, 2), None if last_alpha is None else np.tile(last_alpha / 2, 2))
+    # The two sides' α may be exchanged, so their mean is as good; with it the centre is in the subspace.
+    center = np.append(sphere.center[:-1], 0.0)
+    return replace(sphere, alpha=sphere.alpha[:N] + sphere.alpha[N:], upper=upper, center=center)

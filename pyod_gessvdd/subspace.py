@@ -16,6 +16,8 @@ Array = np.ndarray
 
 #: A negative eigenvalue beyond this share of the largest is no rounding.
 INDEFINITE = 1e-8
+#: A direction whose scatter is below the ridge, or below this share of the mean if the ridge is larger, is not seen.
+UNSEEN = 1e-3
 #: A plain QR decomposition whose smallest pivot is above this share of the largest has found independent rows.
 SURELY_INDEPENDENT = 1e-6
 
@@ -29,7 +31,13 @@ def principal_directions(Phi: Array, *, around_mean: bool = True) -> Array:
     if Phi.shape[0] < Phi.shape[1]:
         _, singular, Vt = scipy.linalg.svd(Phi - mean, full_matrices=False)
         return Vt[singular > np.sqrt(RELATIVE_ZERO) * singular[0]] if singular[0] > 0 else Vt[:0]
-    values, vectors = scipy.linalg.eigh(gram(Phi, mean))
+    scatter = gram(Phi, mean)
+    variances = np.diag(scatter)
+    if np.abs(scatter - np.diag(variances)).max() <= RELATIVE_ZERO * variances.max():
+        # The features of a kernel map are principal components already: their directions are the axes.
+        order = np.argsort(-variances, kind="stable")
+        return np.eye(len(variances))[order[variances[order] > RELATIVE_ZERO * variances.max()]]
+    values, vectors = scipy.linalg.eigh(scatter)
     return vectors[:, values > RELATIVE_ZERO * max(values[-1], 0.0)][:, ::-1].T
 
 
@@ -89,16 +97,21 @@ class Whitening:
 def n_seen(S_x: Array, ridge: float) -> int:
     """In how many directions a graph with this scatter sees any, by the measure of :func:`whiten`."""
     values = np.linalg.eigvalsh(S_x)
-    return max(1, int(np.count_nonzero(values > max(ridge, RELATIVE_ZERO) * values.mean())))
+    return max(1, int(np.count_nonzero(values > _seen_above(ridge) * values.mean())))
+
+
+def _seen_above(ridge: float) -> float:
+    # A large ridge is there to shrink small scatters, not to hide them.
+    return max(min(ridge, UNSEEN), RELATIVE_ZERO)
 
 
 def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
     """Invert S_Q + ridge · (Tr S_Q / d) · I by its eigendecomposition (paper eq. ``Einv``).
 
-    A direction whose scatter is below the ridge is one that the graph does not see (the between graph has rank K − 1
-    at most). The ridge alone scales it in the distance, far up; that was measured to be better than dropping it or
-    giving it the mean scale (mean ROC-AUC of Sb-GR over 20 ADBench sets: 0.79, 0.72, 0.77), and the caller warns. The
-    update of Q leaves such a direction alone: a step along 1/ridge would throw away what Q has learnt.
+    A direction whose scatter is below a small ridge is one that the graph does not see (the between graph has rank
+    K − 1 at most). The ridge alone scales it in the distance, far up; that was measured to be better than dropping it
+    or giving it the mean scale (mean ROC-AUC of Sb-GR over 20 ADBench sets: 0.79, 0.72, 0.77), and the caller warns.
+    The update of Q leaves such a direction alone: a step along 1/ridge would throw away what Q has learnt.
     """
     d = Q.shape[0]
     if S_x is None:
@@ -113,7 +126,7 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
         )
     values = np.where(values > rounding, values, 0.0)
     mean = max(float(values.mean()), rounding)
-    seen = values > max(ridge, RELATIVE_ZERO) * mean
+    seen = values > _seen_above(ridge) * mean
     inverse = np.divide(1.0, values + ridge * mean, out=np.zeros(d), where=seen | (ridge > 0))
     return Whitening(
         (vectors * np.sqrt(inverse)) @ vectors.T,

@@ -80,7 +80,7 @@ def alternate(
     updater : Updater
         The sub-algorithm.
     solve : callable
-        From (Z, the last α) to the certified sphere.
+        From (Z, the last α) to the certified sphere; Z holds every row twice if there is a residual coordinate.
     criterion : {"min", "max"}
         The direction.
     ridge : float
@@ -103,7 +103,7 @@ def alternate(
         whitening = whiten(Q, data.S_x, ridge)
         n_unseen = max(n_unseen, whitening.n_unseen)
         projection = whitening.root @ Q
-        axis = None if data.missed is None else ResidualAxis.learn(Q, data.S_x)
+        axis = None if data.missed is None else ResidualAxis.learn(Q, data.S_x, ridge)
         buffer = _project(data, projection, axis, buffer)
         sphere = solve(buffer, alpha)
         alpha = sphere.alpha
@@ -140,14 +140,21 @@ def alternate(
 
 
 def _project(data: TrainingData, projection: Array, axis: ResidualAxis | None, buffer: Array | None) -> Array:
-    """The projected rows, in ``buffer`` if it fits: fresh memory of that size costs as much as the product."""
+    """The projected rows, in ``buffer`` if it fits: fresh memory of that size costs as much as the product.
+
+    With a residual axis the rows, and after them the rows mirrored at the subspace.
+    """
     Phi, d = data.Phi, len(projection)
-    shape = (Phi.shape[0], d if axis is None else d + 1)
+    N = Phi.shape[0]
+    shape = (N, d) if axis is None else (2 * N, d + 1)
     Z = buffer if buffer is not None and buffer.shape == shape else np.empty(shape)
     for rows in row_blocks(*Phi.shape):
         Z[rows, :d] = Phi[rows] @ projection.T
         if axis is not None and data.missed is not None:
             Z[rows, d] = axis.coordinate(Phi[rows], data.missed[rows])
+    if axis is not None:
+        Z[N:] = Z[:N]
+        Z[N:, d] *= -1.0
     return Z
 
 

@@ -328,12 +328,17 @@ def test_the_residual_is_one_more_coordinate(kernel, laplacian, n_iter, data):
     rho = 1.0
     if laplacian != "none":
         S_x = detector._component("laplacian", {}).build(phi, 0).scatter(phi)
-        rho = (np.trace(S_x) - np.trace(Q @ S_x @ Q.T)) / (phi.shape[1] - 3)
+        inside = np.trace(Q @ S_x @ Q.T)
+        rho = (np.trace(S_x) - inside) / (phi.shape[1] - 3) + detector.ridge * inside / 3
     Z = detector.transform(X_test)
     assert Z.shape == (len(X_test), 4)
     assert_allclose(Z[:, -1], slow_residual(detector, X_test, rho), rtol=1e-6)
-    sphere = solve_svdd(detector.transform(X), nu=0.1)
+    # A length has no side: every row stands on both, so that the centre is in the subspace.
+    mirror = np.array([1.0, 1.0, 1.0, -1.0])
+    sphere = solve_svdd(np.vstack([detector.transform(X), detector.transform(X) * mirror]), nu=0.1)
+    assert detector.center_[-1] == 0.0
     assert_allclose(detector.center_, sphere.center, rtol=1e-6, atol=1e-6 * np.abs(sphere.center).max())
+    assert_allclose(detector.alpha_, sphere.alpha[: len(X)] + sphere.alpha[len(X) :], atol=1e-6)
     assert_allclose(detector.radius_**2, sphere.radius2, rtol=1e-6)
     distances = ((Z - detector.center_) ** 2).sum(axis=1)
     assert_allclose(detector.decision_function(X_test), distances / detector.radius_**2, rtol=1e-9)
@@ -343,7 +348,8 @@ def test_with_nothing_outside_the_subspace_the_smallest_scatter_inside_whitens_t
     X, X_test = data
     detector = GESSVDD(kernel="rbf(gamma=0.1, energy=0.9)", laplacian="pca", n_components="all", residual=True).fit(X)
     phi = detector.kernel_.features(detector.scaling_.apply(X))
-    rho = np.linalg.eigvalsh(phi.T @ phi / len(X))[0]
+    scatter = np.linalg.eigvalsh(phi.T @ phi / len(X))
+    rho = scatter[0] + detector.ridge * scatter.mean()
     assert detector.n_components_ == phi.shape[1]
     assert_allclose(detector.transform(X_test)[:, -1], slow_residual(detector, X_test, rho), rtol=1e-6)
 

@@ -14,7 +14,8 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from pyod_gessvdd import GESSVDD, available, builtins, hookspecs, plugins
+import pyod_gessvdd
+from pyod_gessvdd import GESSVDD, available, builtins, components, hookspecs, plugins
 from pyod_gessvdd.errors import PluginError, UnknownComponentError
 from pyod_gessvdd.qp import solve_svdd
 
@@ -470,6 +471,21 @@ def test_a_plugin_that_the_variable_names_but_is_missing_is_reported(two_install
         plugins.registry().find("laplacian", "far-knn")
 
 
+@pytest.mark.parametrize("value", ["-ring-graph", " - Ring.Graph", "-ring_graph,-not-there"])
+def test_a_minus_blocks_a_plugin_and_loads_the_others(two_installed, value):
+    assert two_installed(value) == {"stay"}
+    assert "ring_graph" not in sys.modules
+
+
+def test_a_blocked_plugin_is_not_loaded_even_if_it_is_named(two_installed):
+    assert two_installed("stay,ring-graph,-stay") == {"ring-graph"}
+
+
+def test_the_builtins_cannot_be_blocked(two_installed):
+    assert two_installed("-pyod-gessvdd,-builtin,-stay") == {"ring-graph"}
+    assert "pca" in plugins.registry().names("laplacian")
+
+
 # Fresh processes ------------------------------------------------------------------------------------------------------
 
 
@@ -535,3 +551,88 @@ def test_a_saved_model_finds_its_plugin_or_says_which_is_missing(saved_models, t
     for name, words in expected.items():
         assert words in missing[name]
         assert "install it" in missing[name]
+
+
+# The version of the contract ------------------------------------------------------------------------------------------
+
+
+def test_the_contract_has_a_version_that_is_public():
+    assert pyod_gessvdd.CONTRACT == components.CONTRACT == 1
+
+
+@pytest.mark.parametrize("declaration", ["", "contract = 1"])
+def test_a_plugin_for_this_contract_or_without_a_word_about_it_is_loaded(install, declaration):
+    install("ring-graph", RING + f"\n    {declaration}\n")
+    assert row("ring")["error"] is None
+
+
+def test_a_plugin_that_needs_a_newer_contract_is_not_loaded_and_says_what_to_upgrade(install):
+    install("ring-graph", RING + "\n    contract = 2\n")
+    version = importlib.metadata.version("pyod-gessvdd")
+    needs = f"it needs contract 2, this pyod-gessvdd {version} has 1: upgrade pyod-gessvdd"
+    assert failure("ring_graph") == f"PluginError: {needs}"
+    with pytest.raises(
+        UnknownComponentError, match=r"plugin 'ring_graph' of ring-graph 1\.2\.3 failed to load: "
+    ) as error:
+        GESSVDD(laplacian="ring").fit(np.eye(5))
+    assert needs in str(error.value)
+
+
+def test_hooks_of_a_newer_contract_do_not_hide_that_it_is_newer(install):
+    code = """
+        from pyod_gessvdd import hookimpl
+
+        contract = 3
+
+        @hookimpl
+        def register_losses(register):
+            pass
+    """
+    install("new-hooks", code)
+    assert "it needs contract 3" in failure("new_hooks")
+
+
+def test_a_component_that_needs_a_newer_contract_is_named(install):
+    install("ring-graph", RING.replace('aliases = ("circle", "RING")', "contract = 2"))
+    assert "PluginError: Ring needs contract 2, this pyod-gessvdd" in failure("ring_graph")
+
+
+@pytest.mark.parametrize("declared", ["'2'", "0", "True", "1.5", "None"])
+def test_a_contract_that_is_no_version_is_refused(install, declared):
+    install("ring-graph", RING + f"\n    contract = {declared}\n")
+    assert failure("ring_graph") == (f"PluginError: contract must be a whole number of at least 1, got {declared}")
+
+
+# What an error can name -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mutual_knn", "Mutual-kNN", "mutual_knn(n_neighbors=7)", "0.5*mutual_knn + 0.5*pca"])
+def test_an_unknown_name_of_one_of_our_plugins_says_which_to_install(name, X):
+    with pytest.raises(UnknownComponentError) as caught:
+        GESSVDD(laplacian=name).fit(X)
+    assert " comes with pyod-gessvdd-graphs, which is not installed: pip install pyod-gessvdd-graphs" in str(
+        caught.value
+    )
+    assert str(caught.value).casefold().replace("-", "_").count("'mutual_knn' comes with") == 1
+
+
+def test_an_unknown_updater_is_not_blamed_on_a_package_of_graphs():
+    with pytest.raises(UnknownComponentError) as caught:
+        plugins.registry().find("updater", "mutual_knn")
+    assert "pip install" not in str(caught.value)
+
+
+def test_an_unknown_name_mentions_the_plugins_that_the_variable_leaves_out(two_installed):
+    two_installed("stay")
+    with pytest.raises(UnknownComponentError, match=r"; PYOD_GESSVDD_PLUGINS leaves out ring-graph$"):
+        plugins.registry().find("laplacian", "ring")
+
+
+def test_a_known_plugin_that_is_left_out_or_broken_is_not_to_be_installed(install, monkeypatch):
+    install("pyod-gessvdd-graphs", "raise RuntimeError('broken')")
+    for value, words in (("", "leaves out pyod-gessvdd-graphs"), ("pyod-gessvdd-graphs", "RuntimeError: broken")):
+        monkeypatch.setenv(plugins.PLUGINS_VARIABLE, value)
+        plugins.registry.cache_clear()
+        with pytest.raises(UnknownComponentError, match=words) as caught:
+            plugins.registry().find("laplacian", "heat")
+        assert "pip install" not in str(caught.value)

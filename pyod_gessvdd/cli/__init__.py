@@ -10,12 +10,14 @@ import click
 
 from pyod_gessvdd import __version__, errors
 
-#: Each is a module of this package whose ``command`` is the click command.
+#: Each is a module of this package (with ``_`` for ``-``) whose ``command`` is the click command.
 COMMANDS = (
     "bench",
+    "check",
     "compare",
     "demo",
     "fit",
+    "new-plugin",
     "plugins",
     "report",
     "score",
@@ -29,6 +31,7 @@ EXPECTED = (
     errors.ModelFileError,
     errors.NotSolvedError,
     errors.PluginError,
+    errors.ScaffoldError,
     errors.SpecError,
     errors.UnknownComponentError,
 )
@@ -45,7 +48,7 @@ class Commands(click.Group):
         """The command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        command: click.Command = import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
         return command
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:

@@ -24,6 +24,7 @@ Examples:
   gessvdd plugins --kind laplacian
   gessvdd plugins --json | jq '.[] | select(.error)'
   PYOD_GESSVDD_PLUGINS=my-graphs gessvdd plugins
+  PYOD_GESSVDD_PLUGINS=-my-graphs gessvdd plugins
 """
 
 
@@ -40,7 +41,7 @@ def command(ctx: click.Context, kind: str | None, as_json: bool) -> None:
 
     The exit code is 1 if a plugin failed to load or two claim the same name, else 0. The environment variable
     PYOD_GESSVDD_PLUGINS (names of distributions or entry points, separated by commas) loads only these beside the
-    built-ins.
+    built-ins; with a minus before each name it loads all but these.
     """
     # A plugin that failed may have meant to bring the kind asked for, so failures are always shown.
     rows = [row for row in available() if kind in (None, row["kind"]) or row["kind"] == "plugin"]

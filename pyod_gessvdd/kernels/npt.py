@@ -49,10 +49,12 @@ class PairwiseKernel(Kernel):
     approximation : {"auto", "exact", "nystroem"}, default="auto"
         The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" takes it up to 2,000 rows
         and the Nyström map above.
-    n_landmarks : int, default=500
+    n_landmarks : int, default=1000
         The number of points that the Nyström map rests on.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the centres of k-means, which take longer and serve better.
+    max_features : int or None, default=1000
+        The most features that are kept, whatever the energy; what they miss of a row is in the residual.
     center : bool, optional
         Whether the kernel is centred by the training mean; the detector's ``center`` if None.
     random_state : int, RandomState or None
@@ -66,8 +68,9 @@ class PairwiseKernel(Kernel):
 
     energy: float | None = None
     approximation: str = "auto"
-    n_landmarks: int = 500
+    n_landmarks: int = 1000
     landmarks: str = "uniform"
+    max_features: int | None = 1000
     center: bool | None = None
     random_state: Any = None
 
@@ -94,9 +97,16 @@ class PairwiseKernel(Kernel):
         return self
 
     def fit_features(self, X: Array) -> Array:
-        """Learn the map and return the training features, of shape (N, F)."""
+        """Learn the map and return the training features, of shape (N, F).
+
+        On the way what they miss of the training rows is found too, and left in ``training_residual_`` for the caller
+        to take: another pass would compute all kernel vectors again.
+        """
         if self.energy is not None and not (isinstance(self.energy, Real) and 0.0 < self.energy <= 1.0):
             raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
+        limit = self.max_features
+        if limit is not None and not (isinstance(limit, Integral) and limit >= 1):
+            raise ValueError(f"max_features must be a positive integer or None, got {limit!r}")
         self.prepare(X)
         if self._is_exact(len(X)):
             return self._fit_exact(X)
@@ -132,9 +142,19 @@ class PairwiseKernel(Kernel):
     def _from_gram(self, k: Array, X: Array) -> tuple[Array, Array]:
         phi = k @ self.map_ - self.offset_
         centred = self.gram_diagonal(X) - 2.0 * (k @ self.mean_map_) + self.mean_norm2_
+        return phi, self._missed(centred, phi)
+
+    def _missed(self, centred: Array, phi: Array) -> Array:
         missed = centred - np.einsum("ij,ij->i", phi, phi)
         # Its root is a coordinate, in which rounding would be seven digits larger than anywhere else.
-        return phi, np.where(missed > self.rounding_, missed, 0.0)
+        return np.where(missed > self.rounding_, missed, 0.0)
+
+    def _keeps_own_residual(self) -> bool:
+        cls = type(self)
+        return (
+            cls.residual is PairwiseKernel.residual
+            and cls.features_and_residual is PairwiseKernel.features_and_residual
+        )
 
     def _is_exact(self, N: int) -> bool:
         if self.approximation not in ("auto", "exact", "nystroem"):
@@ -166,6 +186,7 @@ class PairwiseKernel(Kernel):
             K += self.mean_norm2_
         else:
             self.mean_map_, column_means, self.mean_norm2_ = np.zeros(N), np.zeros(N), 0.0
+        centred = np.diag(K).copy()
         eigenvalues, U = scipy.linalg.eigh(K, overwrite_a=True, driver="evd")
         # What the cut drops of a training row even with all the energy.
         self.rounding_ = max(RANK_TOLERANCE * float(eigenvalues[-1]), rounding)
@@ -176,7 +197,10 @@ class PairwiseKernel(Kernel):
         U *= orientation(U)
         self.map_ = U / np.sqrt(eigenvalues)
         self.offset_ = column_means @ self.map_
-        return U * np.sqrt(eigenvalues)
+        U *= np.sqrt(eigenvalues)
+        if self._keeps_own_residual():
+            self.training_residual_ = self._missed(centred, U)
+        return U
 
     def _fit_nystroem(self, X: Array) -> Array:
         """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut."""
@@ -201,13 +225,16 @@ class PairwiseKernel(Kernel):
         _, V = self._leading(*scipy.linalg.eigh(scatter - len(X) * np.outer(moved, moved)))
         self.map_ = whiten @ V
         self.offset_ = mean @ V
-        features = np.vstack([self.features(X[rows]) for rows in row_blocks(len(X), m)])
+        self.mean_map_ = whiten @ mean
+        self.mean_norm2_ = float(mean @ mean)
+        blocks = [self.features_and_residual(X[rows]) for rows in row_blocks(len(X), m)]
+        features = np.vstack([phi for phi, _ in blocks])
+        if self._keeps_own_residual():
+            self.training_residual_ = np.concatenate([missed for _, missed in blocks])
         signs = orientation(features)
         features *= signs
         self.map_ *= signs
         self.offset_ *= signs
-        self.mean_map_ = whiten @ mean
-        self.mean_norm2_ = float(mean @ mean)
         return features
 
     def _draw_landmarks(self, X: Array) -> Array:
@@ -223,12 +250,14 @@ class PairwiseKernel(Kernel):
         return X[rows_by_content(X)[drawn]]
 
     def _leading(self, eigenvalues: Array, vectors: Array, rounding: float = 0.0) -> tuple[Array, Array]:
-        """The positive eigenvalues, largest first, that hold ``energy`` of their sum."""
+        """The positive eigenvalues, largest first, up to ``energy`` of their sum and ``max_features`` of them."""
         order = np.argsort(-eigenvalues, kind="stable")
         order = order[eigenvalues[order] > max(RANK_TOLERANCE * eigenvalues[order[0]], rounding)]
         share = np.cumsum(eigenvalues[order])
         energy = DEFAULT_ENERGY if self.energy is None else self.energy
         count = int(np.searchsorted(share, energy * share[-1] * (1 - 1e-12))) + 1 if order.size else 0
+        if self.max_features is not None:
+            count = min(count, self.max_features)
         return eigenvalues[order[:count]], vectors[:, order[:count]]
 
     def _centers(self) -> bool:

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.spatial.distance
 from sklearn.metrics import pairwise
 from sklearn.utils import check_random_state
 
@@ -45,6 +46,18 @@ def kernel_width(gamma: Any, X: Array, random_state: Any) -> float:
     if not isinstance(gamma, Real) or not float(gamma) > 0:
         raise ValueError(f"gamma must be positive, 'scale', 'auto' or 'median', got {gamma!r}")
     return float(gamma)
+
+
+def _summed_differences(X: Array, Y: Array, weights: Array) -> Array:
+    """Σ_l weights_il (x_i − y_l) for each row."""
+    return weights.sum(axis=1, keepdims=True) * X - weights @ Y
+
+
+def _summed_signs(X: Array, Y: Array, weights: Array) -> Array:
+    """Σ_l weights_il sign(x_i − y_l) for each row, and 0 for the sign of 0."""
+    # Column by column: all at once would be an array of n × m × D.
+    columns = zip(X.T, Y.T, strict=True)
+    return np.column_stack([np.einsum("il,il->i", weights, np.sign(np.subtract.outer(x, y))) for x, y in columns])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -109,15 +122,18 @@ class RBF(WidthKernel):
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
         """−2 gamma Σ_l weights_il k(x_i, y_l) (x_i − y_l)."""
-        weighted = weights * K
-        return -2.0 * self.gamma_ * (weighted.sum(axis=1, keepdims=True) * X - weighted @ Y)
+        return -2.0 * self.gamma_ * _summed_differences(X, Y, weights * K)
 
 
 class LaplacianKernel(WidthKernel):
-    """exp(−gamma ‖x − y‖₁)."""
+    """exp(−gamma ‖x − y‖₁); unless given, gamma is "auto", 1 / D, which makes the exponent a mean over the columns."""
 
     name = "laplacian"
     differentiable = True
+
+    def prepare(self, X: Array) -> None:
+        """Find the width."""
+        self.gamma_ = kernel_width("auto" if self.gamma is None else self.gamma, X, self.random_state)
 
     def gram(self, X: Array, Y: Array) -> Array:
         """exp(−gamma ‖x − y‖₁)."""
@@ -129,12 +145,94 @@ class LaplacianKernel(WidthKernel):
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
         """−gamma Σ_l weights_il k(x_i, y_l) sign(x_i − y_l), and 0 for the sign of 0."""
-        weighted = weights * K
-        # Column by column: all at once would be an array of n × m × D.
-        sums = [
-            np.einsum("il,il->i", weighted, np.sign(np.subtract.outer(x, y))) for x, y in zip(X.T, Y.T, strict=True)
-        ]
-        return -self.gamma_ * np.column_stack(sums)
+        return -self.gamma_ * _summed_signs(X, Y, weights * K)
+
+
+class Mixed(WidthKernel):
+    """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²), and gamma is "auto" (1 / D) unless given.
+
+    The first has a cusp and tells near rows apart, the second is smooth and keeps to what many rows have in common;
+    their mean finds nearly the outliers that the first finds in clean data, and is misled less by outliers among the
+    training rows.
+    """
+
+    name = "mixed"
+    differentiable = True
+
+    def prepare(self, X: Array) -> None:
+        """Find the width."""
+        self.gamma_ = kernel_width("auto" if self.gamma is None else self.gamma, X, self.random_state)
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²)."""
+        K = pairwise.laplacian_kernel(X, Y, gamma=self.gamma_ / 2)
+        K += pairwise.rbf_kernel(X, Y, gamma=self.gamma_)
+        K /= 2
+        return K
+
+    def gram_diagonal(self, X: Array) -> Array:
+        """One for every row."""
+        return np.ones(len(X))
+
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """The mean of what the two kernels have."""
+        cusped = pairwise.laplacian_kernel(X, Y, gamma=self.gamma_ / 2)
+        smooth = 2.0 * K - cusped
+        by_signs = _summed_signs(X, Y, weights * cusped)
+        return -self.gamma_ * (by_signs / 4 + _summed_differences(X, Y, weights * smooth))
+
+
+class Exponential(WidthKernel):
+    """exp(−gamma ‖x − y‖), the Matérn kernel of smoothness 1/2; "scale" is the root of what it is for the RBF."""
+
+    name = "exponential"
+    aliases = ("matern12",)
+    differentiable = True
+
+    def prepare(self, X: Array) -> None:
+        """Find the width, which here divides a distance and not its square."""
+        super().prepare(X)
+        if not isinstance(self.gamma, Real):
+            self.gamma_ = float(np.sqrt(self.gamma_))
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """exp(−gamma ‖x − y‖)."""
+        distances = self._scaled_distances(X, Y)
+        return np.exp(np.negative(distances, out=distances), out=distances)
+
+    def gram_diagonal(self, X: Array) -> Array:
+        """One for every row."""
+        return np.ones(len(X))
+
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """−gamma Σ_l weights_il k(x_i, y_l) (x_i − y_l) / ‖x_i − y_l‖, and 0 at the cusp."""
+        distances = self._scaled_distances(X, Y)
+        weighted = np.divide(weights * K, distances, out=np.zeros_like(K), where=distances > 0)
+        return -(self.gamma_**2) * _summed_differences(X, Y, weighted)
+
+    def _scaled_distances(self, X: Array, Y: Array) -> Array:
+        # Not through ‖x‖² + ‖y‖² − 2xᵀy: near zero its rounding would show, for the kernel has a cusp there.
+        distances: Array = scipy.spatial.distance.cdist(X, Y)
+        distances *= self.gamma_
+        return distances
+
+
+class Matern(Exponential):
+    """(1 + √3 gamma ‖x − y‖) exp(−√3 gamma ‖x − y‖), the Matérn kernel of smoothness 3/2."""
+
+    name = "matern"
+    aliases = ("matern32",)
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        """(1 + √3 gamma ‖x − y‖) exp(−√3 gamma ‖x − y‖)."""
+        distances = self._scaled_distances(X, Y)
+        distances *= np.sqrt(3.0)
+        return (1.0 + distances) * np.exp(-distances)
+
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """−3 gamma² Σ_l weights_il exp(−√3 gamma ‖x_i − y_l‖) (x_i − y_l)."""
+        decay = np.exp(-np.sqrt(3.0) * self._scaled_distances(X, Y))
+        return -3.0 * self.gamma_**2 * _summed_differences(X, Y, weights * decay)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -161,6 +259,7 @@ class Sigmoid(WidthKernel):
     """tanh(gamma xᵀy + coef0); not positive definite: the negative eigenvalues are left out, as the paper says."""
 
     name = "sigmoid"
+    positive_definite = False
 
     coef0: float = 0.0
 
@@ -192,6 +291,7 @@ class Chi2(PairwiseKernel):
     """exp(−gamma Σ (x − y)² / (x + y)) for data that are not negative: use ``standardize=False``."""
 
     name = "chi2"
+    needs_nonnegative = True
 
     gamma: float | None = None
 
@@ -208,6 +308,7 @@ class AdditiveChi2(PairwiseKernel):
     """−Σ (x − y)² / (x + y) for data that are not negative: use ``standardize=False``."""
 
     name = "additive_chi2"
+    needs_nonnegative = True
 
     def gram(self, X: Array, Y: Array) -> Array:
         """−Σ (x − y)² / (x + y)."""
@@ -264,4 +365,16 @@ class FunctionKernel(PairwiseKernel):
 
 
 #: What the hook registers; a function is handed over as it is and needs no name.
-KERNELS = (RBF, LaplacianKernel, Polynomial, Sigmoid, Cosine, Chi2, AdditiveChi2, Precomputed)
+KERNELS = (
+    RBF,
+    LaplacianKernel,
+    Mixed,
+    Exponential,
+    Matern,
+    Polynomial,
+    Sigmoid,
+    Cosine,
+    Chi2,
+    AdditiveChi2,
+    Precomputed,
+)

@@ -23,6 +23,7 @@ class Between(Laplacian):
 
     name = "between"
     aliases = ("Sb",)
+    kills_constants = True
 
     def __init__(self, n_clusters: int = 5) -> None:
         self.n_clusters = n_clusters

@@ -15,6 +15,7 @@ class Identity(Laplacian):
 
     name = "identity"
     aliases = ("I",)
+    kills_constants = False
 
     def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
         """L = I."""

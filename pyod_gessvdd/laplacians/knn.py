@@ -36,6 +36,7 @@ class KNN(Laplacian):
     """
 
     name = "knn"
+    kills_constants = True
 
     def __init__(self, n_neighbors: int = 5, max_exact: int = 50_000, n_queries: int = 1000) -> None:
         self.n_neighbors = n_neighbors

@@ -14,6 +14,7 @@ class PCA(Laplacian):
     """The PCA graph: S_x is the covariance of the features."""
 
     name = "pca"
+    kills_constants = True
 
     def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
         """L = (I − 11ᵀ/N) / N."""

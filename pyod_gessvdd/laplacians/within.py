@@ -24,6 +24,7 @@ class Within(Laplacian):
 
     name = "within"
     aliases = ("Sw",)
+    kills_constants = True
 
     def __init__(self, n_clusters: int = 5) -> None:
         self.n_clusters = n_clusters

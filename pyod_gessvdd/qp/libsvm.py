@@ -58,6 +58,8 @@ class LibSVM(QPBackend):
         model = OneClassSVM(
             kernel="precomputed", nu=1.0 / (largest * float(weights.sum())), tol=self.tol, max_iter=self.max_iter
         )
+        # LIBSVM needs no random numbers for this, but scikit-learn draws a seed from numpy's global ones unless given.
+        model.random_state = 0
         with warnings.catch_warnings():
             # The host's certificate says whether the answer is good enough.
             warnings.simplefilter("ignore", ConvergenceWarning)

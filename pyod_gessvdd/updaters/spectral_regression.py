@@ -57,6 +57,7 @@ class SpectralRegression(Updater):
     name = "spectral_regression"
     aliases = ("SR",)
     needs_graph = True
+    improves_criterion = False
 
     def __init__(self, regularization: float | None = None) -> None:
         self.regularization = regularization

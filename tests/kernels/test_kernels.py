@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics import pairwise
 
 from pyod_gessvdd import GESSVDD, PairwiseKernel, available
@@ -37,7 +38,11 @@ KERNELS = {
     "rbf(gamma='scale')": lambda A, B: pairwise.rbf_kernel(A, B, gamma=GAMMA_SCALE),
     "rbf(sigma=0.8)": _sigma_rbf,
     "rbf(gamma=0.5)": lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.5),
-    "laplacian": lambda A, B: pairwise.laplacian_kernel(A, B, gamma=GAMMA_SCALE),
+    "laplacian": lambda A, B: pairwise.laplacian_kernel(A, B, gamma=1 / A.shape[1]),
+    "laplacian(gamma='scale')": lambda A, B: pairwise.laplacian_kernel(A, B, gamma=GAMMA_SCALE),
+    "exponential": lambda A, B: Matern(np.sqrt(1 / GAMMA_SCALE), nu=0.5)(A, B),
+    "exponential(gamma=0.7)": lambda A, B: Matern(1 / 0.7, nu=0.5)(A, B),
+    "matern": lambda A, B: Matern(np.sqrt(1 / GAMMA_SCALE), nu=1.5)(A, B),
     "polynomial": lambda A, B: pairwise.polynomial_kernel(A, B, gamma=GAMMA_SCALE, degree=3, coef0=1.0),
     "polynomial(degree=2, coef0=0.5, gamma=0.3)": lambda A, B: (0.3 * A @ B.T + 0.5) ** 2,
     "sigmoid(gamma=0.01, coef0=0.1)": lambda A, B: np.tanh(0.01 * A @ B.T + 0.1),
@@ -454,3 +459,20 @@ def test_an_unknown_kind_of_landmarks_is_an_error():
     kernel = resolve("kernel", "rbf(approximation='nystroem', landmarks='grid')")
     with pytest.raises(ValueError, match="landmarks must be 'uniform' or 'kmeans', got 'grid'"):
         kernel.fit(np.random.default_rng(0).normal(size=(20, 2)))
+
+
+def test_no_more_than_max_features_are_kept_and_the_residual_holds_the_rest():
+    kernel = resolve("kernel", "rbf(gamma=0.5, energy=1.0, max_features=3)")
+    Phi = kernel.fit_features(X)
+    every, _ = _fitted("rbf(gamma=0.5)")
+    assert Phi.shape[1] == 3
+    np.testing.assert_allclose(Phi, every.features(X)[:, :3], atol=1e-10)
+    missed = np.sum(every.features(NEW)[:, 3:] ** 2, axis=1) + every.residual(NEW)
+    np.testing.assert_allclose(kernel.residual(NEW), missed, atol=1e-10)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 2.5, "many"])
+def test_a_number_of_features_that_is_none_is_refused(limit):
+    kernel = resolve("kernel", "rbf").set_params(max_features=limit)
+    with pytest.raises(ValueError, match=f"max_features must be a positive integer or None, got {limit!r}"):
+        kernel.fit(X)

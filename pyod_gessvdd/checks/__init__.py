@@ -1,0 +1,91 @@
+"""Conformance checks: whether a component keeps its contract, for its author's tests and for ``gessvdd check``.
+
+Each function takes a component class (tried with its default parameters) or an instance (with its own) and returns
+small named checks, callables without arguments::
+
+    for check in check_laplacian(MyGraph):
+        check()
+
+or, one test per check::
+
+    @pytest.mark.parametrize("check", check_laplacian(MyGraph), ids=lambda check: check.__name__)
+    def test_my_graph_keeps_its_contract(check):
+        check()
+
+A check that fails raises :class:`CheckFailed`, an ``AssertionError`` whose message says what is wrong and what to
+change. One that does not apply to what the component declares of itself returns the reason; one that passes, None.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyod_gessvdd.checks import kernels, laplacians, qp_backends, updaters
+from pyod_gessvdd.checks.check import Check, CheckFailed, CheckFunction, describe
+from pyod_gessvdd.plugins import KINDS
+
+__all__ = [
+    "CHECKS",
+    "Check",
+    "CheckFailed",
+    "check_component",
+    "check_kernel",
+    "check_laplacian",
+    "check_qp_backend",
+    "check_updater",
+]
+
+_FUNCTIONS: dict[str, tuple[CheckFunction, ...]] = {
+    "laplacian": laplacians.CHECKS,
+    "updater": updaters.CHECKS,
+    "qp_backend": qp_backends.CHECKS,
+    "kernel": kernels.CHECKS,
+}
+
+#: Of each kind, the names of its checks and what each demands, in one sentence.
+CHECKS: dict[str, dict[str, str]] = {
+    kind: {check.__name__: describe(check) for check in functions} for kind, functions in _FUNCTIONS.items()
+}
+
+
+def check_component(kind: str, component: Any) -> tuple[Check, ...]:
+    """The checks of a component of the given kind.
+
+    Parameters
+    ----------
+    kind : {"laplacian", "updater", "qp_backend", "kernel"}
+        What the component is for.
+    component : type or instance
+        A subclass of the kind's contract, or an instance of one.
+
+    Returns
+    -------
+    tuple of Check
+        See :mod:`pyod_gessvdd.checks`; nothing runs before a check is called.
+    """
+    contract = KINDS[kind]
+    if not (isinstance(component, contract) or (isinstance(component, type) and issubclass(component, contract))):
+        raise TypeError(
+            f"check_{kind} takes a subclass of {contract.__name__} or an instance of one, got {component!r}"
+        )
+    return tuple(Check(function, component) for function in _FUNCTIONS[kind])
+
+
+def check_laplacian(component: Any) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.Laplacian` class or instance."""
+    return check_component("laplacian", component)
+
+
+def check_updater(component: Any) -> tuple[Check, ...]:
+    """The checks of an :class:`~pyod_gessvdd.Updater` class or instance."""
+    return check_component("updater", component)
+
+
+def check_qp_backend(component: Any) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.QPBackend` class or instance."""
+    return check_component("qp_backend", component)
+
+
+def check_kernel(component: Any) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.Kernel` class or instance."""
+    return check_component("kernel", component)
