@@ -103,7 +103,7 @@ class Description:
         d = len(self.projection)
         parts = (Phi - center) * ((self.project(Phi) - self.center[:d]) @ self.projection)
         if self.axis is not None:
-            parts += self.axis.contributions(Phi, float(self.center[d]))
+            parts += self.axis.contributions(Phi)
         return parts / self.radius2
 
     def base(self, center: Array) -> float:

@@ -65,21 +65,15 @@ class ResidualAxis:
         outside -= (outside @ self.Q.T) @ self.Q
         return outside
 
-    def contributions(self, Phi: Array, center: float) -> Array:
-        """What each feature adds to (r/√ρ − center)², of shape (n, F), for features that miss nothing of a row.
+    def contributions(self, Phi: Array) -> Array:
+        """What each feature adds to r²/ρ, of shape (n, F), for features that miss nothing of a row.
 
-        Beyond the centre, feature j has the share y_j e_j / r² of it, with y the row around the mean and e the part of
-        it outside the subspace: the integral of the gradient from where the ray from the mean to the row has an
-        ordinary residual, to the row. A row too close to the subspace is no feature's doing: all have equal shares.
+        y_j e_j / ρ, with y the row around the mean and e the part of it outside the subspace: the Shapley value of this
+        quadratic form with the mean as the reference. (The parts e_j²/ρ of the same sum would share a feature's move
+        out with all that are correlated with it.)
         """
-        outside = self.outside(Phi)
-        squared = np.einsum("ij,ij->i", outside, outside)
-        excess = np.sqrt(squared) * self.scale - center
-        shares = np.full(Phi.shape, 1.0 / Phi.shape[1])
-        beyond = excess > 0
-        deviation = Phi[beyond] if self.mean is None else Phi[beyond] - self.mean
-        shares[beyond] = deviation * outside[beyond] / squared[beyond, None]
-        return excess[:, None] ** 2 * shares
+        deviation = Phi if self.mean is None else Phi - self.mean
+        return self.scale**2 * deviation * self.outside(Phi)
 
     def gradient(self, Phi: Array, coordinate: Array) -> tuple[Array, Array]:
         """How r/√ρ changes with the features, of shape (n, F), and with what they miss, (n,); 0 where r is 0."""

@@ -48,6 +48,18 @@ def kernel_width(gamma: Any, X: Array, random_state: Any) -> float:
     return float(gamma)
 
 
+def _summed_differences(X: Array, Y: Array, weights: Array) -> Array:
+    """Σ_l weights_il (x_i − y_l) for each row."""
+    return weights.sum(axis=1, keepdims=True) * X - weights @ Y
+
+
+def _summed_signs(X: Array, Y: Array, weights: Array) -> Array:
+    """Σ_l weights_il sign(x_i − y_l) for each row, and 0 for the sign of 0."""
+    # Column by column: all at once would be an array of n × m × D.
+    columns = zip(X.T, Y.T, strict=True)
+    return np.column_stack([np.einsum("il,il->i", weights, np.sign(np.subtract.outer(x, y))) for x, y in columns])
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class WidthKernel(PairwiseKernel):
     """A kernel with a width ``gamma``.
@@ -110,8 +122,7 @@ class RBF(WidthKernel):
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
         """−2 gamma Σ_l weights_il k(x_i, y_l) (x_i − y_l)."""
-        weighted = weights * K
-        return -2.0 * self.gamma_ * (weighted.sum(axis=1, keepdims=True) * X - weighted @ Y)
+        return -2.0 * self.gamma_ * _summed_differences(X, Y, weights * K)
 
 
 class LaplacianKernel(WidthKernel):
@@ -134,12 +145,7 @@ class LaplacianKernel(WidthKernel):
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
         """−gamma Σ_l weights_il k(x_i, y_l) sign(x_i − y_l), and 0 for the sign of 0."""
-        weighted = weights * K
-        # Column by column: all at once would be an array of n × m × D.
-        sums = [
-            np.einsum("il,il->i", weighted, np.sign(np.subtract.outer(x, y))) for x, y in zip(X.T, Y.T, strict=True)
-        ]
-        return -self.gamma_ * np.column_stack(sums)
+        return -self.gamma_ * _summed_signs(X, Y, weights * K)
 
 
 class Mixed(WidthKernel):
@@ -151,6 +157,7 @@ class Mixed(WidthKernel):
     """
 
     name = "mixed"
+    differentiable = True
 
     def prepare(self, X: Array) -> None:
         """Find the width."""
@@ -167,12 +174,20 @@ class Mixed(WidthKernel):
         """One for every row."""
         return np.ones(len(X))
 
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """The mean of what the two kernels have."""
+        cusped = pairwise.laplacian_kernel(X, Y, gamma=self.gamma_ / 2)
+        smooth = 2.0 * K - cusped
+        by_signs = _summed_signs(X, Y, weights * cusped)
+        return -self.gamma_ * (by_signs / 4 + _summed_differences(X, Y, weights * smooth))
+
 
 class Exponential(WidthKernel):
     """exp(−gamma ‖x − y‖), the Matérn kernel of smoothness 1/2; "scale" is the root of what it is for the RBF."""
 
     name = "exponential"
     aliases = ("matern12",)
+    differentiable = True
 
     def prepare(self, X: Array) -> None:
         """Find the width, which here divides a distance and not its square."""
@@ -188,6 +203,12 @@ class Exponential(WidthKernel):
     def gram_diagonal(self, X: Array) -> Array:
         """One for every row."""
         return np.ones(len(X))
+
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """−gamma Σ_l weights_il k(x_i, y_l) (x_i − y_l) / ‖x_i − y_l‖, and 0 at the cusp."""
+        distances = self._scaled_distances(X, Y)
+        weighted = np.divide(weights * K, distances, out=np.zeros_like(K), where=distances > 0)
+        return -(self.gamma_**2) * _summed_differences(X, Y, weighted)
 
     def _scaled_distances(self, X: Array, Y: Array) -> Array:
         # Not through ‖x‖² + ‖y‖² − 2xᵀy: near zero its rounding would show, for the kernel has a cusp there.
@@ -207,6 +228,11 @@ class Matern(Exponential):
         distances = self._scaled_distances(X, Y)
         distances *= np.sqrt(3.0)
         return (1.0 + distances) * np.exp(-distances)
+
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """−3 gamma² Σ_l weights_il exp(−√3 gamma ‖x_i − y_l‖) (x_i − y_l)."""
+        decay = np.exp(-np.sqrt(3.0) * self._scaled_distances(X, Y))
+        return -3.0 * self.gamma_**2 * _summed_differences(X, Y, weights * decay)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

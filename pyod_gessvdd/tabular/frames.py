@@ -46,9 +46,9 @@ def _from_arrays(path: Path, arrays: dict[str, np.ndarray]) -> DataFrame:
     if "X" not in arrays or arrays["X"].ndim != 2:
         raise ModelFileError(f"{path} has no matrix 'X'; it has {listed(sorted(arrays))}")
     X = arrays["X"]
-    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+    matrix = pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     beside = {name: np.ravel(array) for name, array in arrays.items() if name != "X" and array.size == len(X)}
-    return pandas.DataFrame(columns | beside)
+    return pandas.concat([matrix, pandas.DataFrame(beside, index=matrix.index)], axis=1)
 
 
 def numeric_features(frame: DataFrame, names: Sequence[str], path: Path) -> DataFrame:

@@ -57,6 +57,9 @@ def fit_frame(
     if normal is not None:
         if label is None:
             raise ModelFileError("--normal is a value of the label column; name that with --label")
+        n_missing = int(frame[label].isna().sum())
+        if n_missing:
+            raise ModelFileError(f"{path}: the label column {label!r} has {n_missing} missing values; fill them")
         frame = frame[outlier_labels(frame[label].to_numpy(), normal, str(path)) == 0]
     X = numeric_features(frame, names, path)
     model = detector.build(seed)
