@@ -14,10 +14,10 @@ Array = np.ndarray
 
 #: The largest leverage of a row: beyond it, what the row would be without itself is anybody's guess.
 MOST_LEVERAGE = 0.99
-#: The power of 1/(1 − h) by which a training row's score grows when the row is left out. One holds if the subspace stays
-#: and every direction is whitened by its own scatter; here directions turn away, and what is discarded shares one
-#: scatter. Measured as the share of new normal rows above the score that a tenth of the training rows exceed, on 11
-#: sets: 0.64 with 0, 0.11 with 3/4, 0.05 with 1.
+#: The power of 1/(1 − h) by which a training row's score grows when the row is left out. One holds if the subspace
+#: stays and every direction is whitened by its own scatter; here directions turn away, and what is discarded shares
+#: one scatter. Measured as the share of new normal rows above the score that a tenth of the training rows exceed, on
+#: 11 sets: 0.64 with 0, 0.11 with 3/4, 0.05 with 1.
 LEFT_OUT_POWER = 0.75
 
 
