@@ -237,7 +237,7 @@ class GESVM(_WholeSpace):
     [0, 1]
     """
 
-    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "center": False}
+    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "center": False, "residual": False}
 
     def __init__(
         self,
