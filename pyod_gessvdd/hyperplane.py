@@ -122,3 +122,27 @@ class HalfSpace(Description):
         scores = 2.0 - (self.project(Phi) @ self.center) / self.rho
         scores[np.abs(scores - 1.0) <= ON_THE_HYPERPLANE] = 1.0
         return scores
+
+    def contributions(self, Phi: Array, center: Array) -> Array:
+        """What each feature adds to the score of the training features' mean weighted by α: −(φ_j − a_j)(Pᵀw)_j/ρ."""
+        return (Phi - center) * (self.center @ self.projection / -self.rho)
+
+    def base(self, center: Array) -> float:
+        """The score of that mean, on the data's side of the hyperplane."""
+        return float(self.scores(center[None])[0])
+
+    def outline(self, coordinates: list[int], reach: float) -> Array:
+        """The line in which the hyperplane cuts the coordinates' plane through w, the rows' mean weighted by α."""
+        normal = self.center[coordinates]
+        norm2 = float(normal @ normal)
+        if norm2 == 0:
+            return np.zeros((0, len(coordinates)))
+        foot = normal * (self.rho - float(self.center @ self.center) + norm2) / norm2
+        if len(coordinates) == 1:
+            return foot[None]
+        along = np.array([-normal[1], normal[0]]) / np.sqrt(norm2)
+        return foot + reach * np.array([[-1.0], [1.0]]) * along
+
+    def gradient(self, Phi: Array, missed: Array) -> tuple[Array, Array]:
+        """The same for every row: −Pᵀw/ρ, and nothing for what the features miss."""
+        return np.broadcast_to(self.center @ self.projection / -self.rho, Phi.shape), np.zeros(len(Phi))

@@ -53,13 +53,33 @@ class ResidualAxis:
     def coordinate(self, Phi: Array, missed: Array) -> Array:
         """r/√ρ of each row; ``missed`` is the kernel's own residual, of shape (n,)."""
         squared = np.array(missed)
-        d, n_features = self.Q.shape
-        if d < n_features:
-            outside = Phi.copy() if self.mean is None else Phi - self.mean
-            # Not ‖φ‖² − ‖Qφ‖²: the difference of two large numbers would leave only half of the digits of r.
-            outside -= (outside @ self.Q.T) @ self.Q
+        if self.Q.shape[0] < self.Q.shape[1]:
+            outside = self.outside(Phi)
             squared += np.einsum("ij,ij->i", outside, outside)
         return np.sqrt(squared) * self.scale
+
+    def outside(self, Phi: Array) -> Array:
+        """φ − QᵀQφ of each row, around the mean: the part that the projection discards, of shape (n, F)."""
+        outside = Phi.copy() if self.mean is None else Phi - self.mean
+        # Not ‖φ‖² − ‖Qφ‖²: the difference of two large numbers would leave only half of the digits of r.
+        outside -= (outside @ self.Q.T) @ self.Q
+        return outside
+
+    def contributions(self, Phi: Array) -> Array:
+        """What each feature adds to r²/ρ, of shape (n, F), for features that miss nothing of a row.
+
+        y_j e_j / ρ, with y the row around the mean and e the part of it outside the subspace: the Shapley value of this
+        quadratic form with the mean as the reference. (The parts e_j²/ρ of the same sum would share a feature's move
+        out with all that are correlated with it.)
+        """
+        deviation = Phi if self.mean is None else Phi - self.mean
+        return self.scale**2 * deviation * self.outside(Phi)
+
+    def gradient(self, Phi: Array, coordinate: Array) -> tuple[Array, Array]:
+        """How r/√ρ changes with the features, of shape (n, F), and with what they miss, (n,); 0 where r is 0."""
+        # r is coordinate/scale, so that dr = (outside · dφ + d missed / 2) / r
+        factor = np.divide(self.scale**2, coordinate, out=np.zeros_like(coordinate), where=coordinate > 0)
+        return factor[:, None] * self.outside(Phi), factor / 2
 
 
 def _outside_scatter(Q: Array, S_x: Array | None) -> float:

@@ -5,7 +5,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 
 from pyod_gessvdd import Graph
 from pyod_gessvdd import graph as graph_module
@@ -18,6 +18,12 @@ N = 30
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(params=[0, 256], ids=["iterative", "dense"])
+def both_inverses(request, monkeypatch):
+    """A sparse graph's pseudo-inverse as in a large graph, and as in a small one."""
+    monkeypatch.setattr(graph_module, "SMALL", request.param)
 
 
 def _ring(n):
@@ -98,6 +104,7 @@ def test_dot_multiplies_vectors_and_matrices(graph, L, rng):
     np.testing.assert_allclose(graph.dot(B[:, 0]), L @ B[:, 0], atol=1e-13)
 
 
+@pytest.mark.usefixtures("both_inverses")
 @every_kind
 def test_pinv_dot_is_the_pseudo_inverse_times_the_vectors(graph, L, rng):
     B = rng.normal(size=(N, 3))
@@ -106,6 +113,7 @@ def test_pinv_dot_is_the_pseudo_inverse_times_the_vectors(graph, L, rng):
     np.testing.assert_allclose(graph.pinv_dot(B[:, 0]), expected[:, 0], atol=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.usefixtures("both_inverses")
 @every_kind
 def test_pinv_dot_keeps_its_relative_digits_for_small_right_hand_sides(graph, L, rng):
     b = 1e-12 * rng.normal(size=N)
@@ -113,6 +121,7 @@ def test_pinv_dot_keeps_its_relative_digits_for_small_right_hand_sides(graph, L,
     np.testing.assert_allclose(graph.pinv_dot(b), expected, atol=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.usefixtures("both_inverses")
 @every_kind
 def test_pinv_dot_of_nothing_is_nothing(graph, L):
     assert (graph.pinv_dot(np.zeros((N, 2))) == 0).all()
@@ -199,7 +208,8 @@ def test_from_matrix_refuses_a_matrix_that_is_not_square(matrix):
         Graph.from_matrix(matrix)
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.usefixtures("both_inverses")
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(hnp.arrays(float, (6, 6), elements=st.sampled_from([0.0, 0.0, 0.5, 1.0, 3.0])))
 def test_the_pseudo_inverse_of_any_sparse_weighted_graph_is_found(weights):
     A = np.triu(weights, 1) + np.triu(weights, 1).T

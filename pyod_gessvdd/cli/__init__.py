@@ -16,9 +16,11 @@ COMMANDS = (
     "check",
     "compare",
     "demo",
+    "fit",
     "new-plugin",
     "plugins",
     "report",
+    "score",
 )
 
 #: What a user can put right: one sentence, no traceback. Anything else is a bug and shows where.
@@ -26,6 +28,7 @@ EXPECTED = (
     errors.ComparisonError,
     errors.ComponentError,
     errors.MissingPluginError,
+    errors.ModelFileError,
     errors.NotSolvedError,
     errors.PluginError,
     errors.ScaffoldError,

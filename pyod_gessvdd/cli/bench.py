@@ -25,6 +25,15 @@ class Benchmarks(click.Group):
         return benchmark
 
 
-@click.group("bench", cls=Benchmarks)
+#: The first line keeps click from re-wrapping the rest.
+EXAMPLES = """\b
+Examples:
+  gessvdd bench
+  gessvdd bench paper --quick
+  gessvdd bench adbench --data-dir DATA --jobs 2
+"""
+
+
+@click.group("bench", cls=Benchmarks, epilog=EXAMPLES)
 def command() -> None:
     """Repeat published experiments."""

@@ -137,17 +137,19 @@ def _run_with_progress(
 
         def show(progress: Progress) -> None:
             nonlocal failed
-            row = progress.result.row if progress.result else {}
-            failed += row.get("status", "done") != "done"
-            what = f"{row['dataset']}, {row['detector']}" if row else ""
+            if progress.result is None:
+                # What an earlier run has done says nothing about the time that is left.
+                bar.reset(task, total=progress.total, completed=progress.done, description="", failed="")
+                return
+            row = progress.result.row
+            failed += row["status"] != "done"
             bar.update(
                 task,
-                total=progress.total,
                 completed=progress.done,
-                description=what,
+                description=f"{row['dataset']}, {row['detector']}",
                 failed=f"[red]{failed} failed[/]" if failed else "",
             )
-            if row and verbose:
+            if verbose:
                 console.print(_line(row, progress), markup=False, soft_wrap=True)
 
         try:

@@ -90,7 +90,7 @@ def compare(
     force : bool, default=False
         Replace the run in ``out``.
     max_rows : int or None, default=10_000
-        Novelty: larger sets are subsampled to so many rows.
+        Larger sets are subsampled to so many rows; unsupervised runs never have more than ADBench's 10,000.
     label, normal : str, optional
         The label column of files, and the label of the normal rows in them.
     data_dir : path-like, optional

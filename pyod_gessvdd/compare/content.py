@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pyod_gessvdd.compare.formats import listing, number, plural, probability
+from pyod_gessvdd.compare.protocols import ADBENCH_ROWS
 from pyod_gessvdd.compare.statistics import METRIC_NAMES, Significance, means, measured, of_setting, rank, significance
 from pyod_gessvdd.errors import ComparisonError
 
@@ -24,8 +25,10 @@ PROTOCOLS = {
         "data are standardised by, and tested on the other 30 %."
     ),
     "unsupervised": (
-        "ADBench's protocol: stratified 70/30 splits; detectors are trained on all rows of the 70 %, outliers included "
-        "and unlabelled; features are scaled to [0, 1] by the training rows."
+        f"ADBench's protocol: sets with fewer than {ADBENCH_ROWS[0]:,} rows are drawn up to so many with replacement, "
+        f"so that the same row is often on both sides, and larger ones down to {ADBENCH_ROWS[1]:,}; stratified 70/30 "
+        "splits; detectors are trained on all rows of the 70 %, outliers included and unlabelled; features are scaled "
+        "to [0, 1] by the training rows."
     ),
 }
 
@@ -78,7 +81,9 @@ def _seeds(table: pd.DataFrame) -> list[str]:
 
 def _arguments(arguments: Row) -> list[str]:
     """The arguments that no other fact tells."""
-    others = {name: value for name, value in arguments.items() if name not in ("setting", "seeds")}
+    others = {
+        name: value for name, value in arguments.items() if value is not None and name not in ("setting", "seeds")
+    }
     return [f"{name} {', '.join(map(str, v)) if isinstance(v, list | tuple) else v}" for name, v in others.items()]
 
 
@@ -118,8 +123,7 @@ def _by_metric(rows: pd.DataFrame, metric: str) -> Row:
     return {
         "key": metric,
         "name": METRIC_NAMES[metric],
-        "board": _records(board),
-        "best": {column: _best(board, column) for column in board.columns[2:]},
+        "board": _board(board),
         "findings": _leaders(board, metric),
         "values": means(rows, metric)[board["detector"]],
         "significance": found,
@@ -128,21 +132,34 @@ def _by_metric(rows: pd.DataFrame, metric: str) -> Row:
     }
 
 
-def _best(board: pd.DataFrame, column: str) -> Any:
-    """What is set in bold: the highest quality and wins, the lowest rank and times."""
-    lower_is_better = column in ("mean_rank", "fit_seconds", "score_seconds")
-    if column in ("finished", "tried", "failures") or board[column].isna().all():
-        return None
-    return board[column].min() if lower_is_better else board[column].max()
+def _board(board: pd.DataFrame) -> list[Row]:
+    """The leaderboard's rows, each with the columns that it is the best of.
+
+    A mean over fewer data sets than others' is not compared with theirs; ranks and wins count all data sets.
+    """
+    complete = board["finished"] == board["tried"]
+    best: list[set[str]] = [set() for _ in board.index]
+    for column in (*METRIC_NAMES, "mean_rank", "wins", "fit_seconds", "score_seconds"):
+        values = board[column] if column in ("mean_rank", "wins") else board[column].where(complete)
+        lower_is_better = column in ("mean_rank", "fit_seconds", "score_seconds")
+        for i in board.index[values == (values.min() if lower_is_better else values.max())]:
+            best[i].add(column)
+    return [row | {"best": columns} for row, columns in zip(_records(board), best, strict=True)]
+
+
+def _complete(board: pd.DataFrame) -> pd.DataFrame:
+    """The detectors that finished all data sets that they were tried on."""
+    return board[board["finished"] == board["tried"]]
 
 
 def _leaders(board: pd.DataFrame, metric: str) -> list[str]:
-    finished = board[board[metric].notna()].sort_values(metric, ascending=False, kind="stable")
+    candidates = board if _complete(board).empty else _complete(board)
+    finished = candidates[candidates[metric].notna()].sort_values(metric, ascending=False, kind="stable")
     if finished.empty:
         return ["No detector finished a data set."]
     first = finished.iloc[0]
-    over = plural(int(first["finished"]), "data set")
-    share = over if first["finished"] == first["tried"] else f"the {over} that it finished, of {first['tried']}"
+    share = plural(int(first["finished"]), "data set")
+    share += "" if first["finished"] == first["tried"] else f" of {first['tried']} (no detector finished all)"
     sentence = (
         f"{first['detector']} has the highest mean {METRIC_NAMES[metric]}, {number(first[metric], 3)} over {share}"
     )

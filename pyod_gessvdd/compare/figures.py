@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyod_gessvdd.compare import curves as points
+from pyod_gessvdd.compare.formats import seconds as format_seconds
 from pyod_gessvdd.compare.labels import place_labels
 from pyod_gessvdd.compare.statistics import FLOORS, METRIC_NAMES, Significance, means, of_setting, rank, significance
 from pyod_gessvdd.compare.style import COLOURS, INK, MUTED, NORMAL, OUTLIER, PAPER, lines, plain, styled
@@ -128,12 +129,22 @@ def quality_against_time(result: ComparisonResult, metric: str = "roc_auc", sett
     for x, y, name, failures in zip(seconds, quality, board["detector"], board["failures"], strict=True):
         colour = style[name].colour
         axes.plot(x, y, "o", markersize=6.5, color=colour, markerfacecolor=PAPER if failures else colour)
-    axes.set_xlabel("seconds to fit and score, mean over the data sets (logarithmic)")
+    _label_times(axes, seconds)
+    axes.set_xlabel("time to fit and score, mean over the data sets (logarithmic)")
     axes.set_ylabel(f"mean {METRIC_NAMES[metric]}")
     axes.margins(x=0.18, y=0.12)
     names = [plain(name, 28) for name in board["detector"]]
     place_labels(axes, seconds, quality, names, line=front)
     return figure
+
+
+def _label_times(axes: Axes, times: np.ndarray) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    few_decades = times.max() < 30 * times.min()
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few_decades else (1,)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: format_seconds(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def pareto_front(cost: np.ndarray, quality: np.ndarray) -> list[int]:

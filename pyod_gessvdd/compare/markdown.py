@@ -48,7 +48,7 @@ def board_table(metric: Row) -> str:
     rows = []
     for row in metric["board"]:
         name = escape_markdown(row["detector"]) + (" †" if row["failures"] else "")
-        cells = [_bold(form(row[key]), row[key] == metric["best"][key]) for key, form in formats.items()]
+        cells = [_bold(form(row[key]), key in row["best"]) for key, form in formats.items()]
         finished = f"{row['finished']} of {row['tried']}" if row["finished"] != row["tried"] else str(row["finished"])
         rows.append([name, *cells[:-1], finished, cells[-1]])
     return pipe_table(

@@ -34,7 +34,7 @@ def metric_figures(result: ComparisonResult, setting: str, by_metric: Row) -> di
         drawn["quality_against_time"] = inline_svg(
             figures.quality_against_time(result, metric, setting),
             f"time-{setting}-{metric}",
-            f"Mean {name} against seconds to fit and score; the leaderboard has the numbers.",
+            f"Mean {name} against the time to fit and score; the leaderboard has the numbers.",
         )
     return drawn
 

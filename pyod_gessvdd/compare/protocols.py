@@ -19,7 +19,7 @@ from pyod_gessvdd.errors import ComparisonError
 
 TEST_SHARE = 0.3
 
-#: Novelty: sets with more rows are subsampled to so many, unless asked otherwise.
+#: Sets with more rows are subsampled to so many, unless asked otherwise; as many as ADBench takes.
 DEFAULT_MAX_ROWS = 10_000
 
 #: ADBench bootstraps smaller sets up to the first and subsamples larger ones down to the second.
@@ -76,10 +76,11 @@ def split(dataset: Dataset, setting: str, seed: int, max_rows: int | None = DEFA
     seed : int
         Draws the rows and the split.
     max_rows : int or None
-        Novelty only: sets with more rows are subsampled (stratified) to so many first; None takes all.
+        Larger sets are subsampled to so many rows first (novelty: stratified; None takes all). The unsupervised
+        setting never has more than ADBench's 10,000, and follows ADBench only with no smaller number here.
     """
     X, y = dataset.arrays()
-    parts = _novelty(X, y, seed, max_rows) if setting == "novelty" else _unsupervised(X, y, seed)
+    parts = _novelty(X, y, seed, max_rows) if setting == "novelty" else _unsupervised(X, y, seed, max_rows)
     train, test, labels = parts
     return Split(train, test, labels, _count_duplicates(train, test))
 
@@ -95,10 +96,11 @@ def _novelty(X: np.ndarray, y: np.ndarray, seed: int, max_rows: int | None) -> t
     return scaler.transform(normal), scaler.transform(X[test]), y[test]
 
 
-def _unsupervised(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[np.ndarray, ...]:
+def _unsupervised(X: np.ndarray, y: np.ndarray, seed: int, max_rows: int | None) -> tuple[np.ndarray, ...]:
     # ADBench seeds the global generator before it draws rows and splits with what follows: one stream does the same.
     random = np.random.RandomState(seed)
     few, many = ADBENCH_ROWS
+    many = many if max_rows is None else min(many, max_rows)
     rows = np.arange(len(y))
     if len(y) < few:
         rows = random.choice(rows, few, replace=True)

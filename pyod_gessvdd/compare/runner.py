@@ -1,4 +1,4 @@
-"""Jobs handed out through joblib: to processes of this machine, or to an existing Dask or Ray cluster."""
+"""Jobs handed out: through joblib to processes of this machine or to a Dask cluster, or to a Ray cluster."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ from pyod_gessvdd.errors import ComparisonError
 
 BACKENDS = ("loky", "dask", "ray")
 
+#: One job at a time, and its result as soon as it is there.
+AS_THEY_COME = {"return_as": "generator_unordered", "batch_size": 1}
+
+Results = Generator[JobResult, None, None]
+
 #: In place of rows that travel beside the job.
 ABSENT = ArraySource(np.empty((0, 0)), np.empty(0))
 
@@ -31,7 +36,7 @@ def run_jobs(
     backend: str = "loky",
     scheduler: str | None = None,
     timeout: float | None = None,
-) -> Generator[JobResult, None, None]:
+) -> Results:
     """The results, in the order in which the jobs end.
 
     Parameters
@@ -48,20 +53,15 @@ def run_jobs(
         Seconds after which a job is killed.
     """
     check_backend(backend, scheduler)
-    settings = {"return_as": "generator_unordered", "batch_size": 1}
     with contextlib.ExitStack() as stack:
         stack.callback(spool.clear)
         stack.callback(close_child)
         if backend == "loky":
-            # A worker that outlives this process would work for nobody; with one job this process is the worker.
-            parent = os.getpid() if joblib.effective_n_jobs(n_jobs) > 1 else None
-            parallel = joblib.Parallel(n_jobs, backend="loky", **settings)
-            calls: Iterator[Any] = (joblib.delayed(supervise)(spool.spooled(job), timeout, parent) for job in jobs)
+            results = _on_this_machine(jobs, n_jobs, timeout)
+        elif backend == "dask":
+            results = _on_dask(jobs, stack.enter_context(_dask(scheduler)), timeout)
         else:
-            n_workers = stack.enter_context(_dask(scheduler) if backend == "dask" else _ray(scheduler))
-            parallel = joblib.Parallel(n_workers, **settings)
-            calls = _with_arrays(jobs, timeout)
-        results = parallel(calls)
+            results = _on_ray(jobs, stack.enter_context(_ray(scheduler)), timeout)
         stack.callback(results.close)
         yield from results
 
@@ -81,21 +81,56 @@ def check_backend(backend: str, scheduler: str | None) -> None:
         raise ComparisonError(f"the backend {backend} needs the cluster's address; for instance --scheduler {example}")
 
 
-def _with_arrays(jobs: Iterable[Job], timeout: float | None) -> Iterator[Any]:
-    """Calls that bring the rows along: a cluster's workers need not see our files.
+def _on_this_machine(jobs: Iterable[Job], n_jobs: int, timeout: float | None) -> Results:
+    # A worker that outlives this process would work for nobody; with one job this process is the worker.
+    parent = os.getpid() if joblib.effective_n_jobs(n_jobs) > 1 else None
+    parallel = joblib.Parallel(n_jobs, backend="loky", **AS_THEY_COME)
+    results: Results = parallel(joblib.delayed(supervise)(spool.spooled(job), timeout, parent) for job in jobs)
+    return results
 
-    Jobs come data set by data set, and all of a data set's refer to the same two arrays: Dask sends those once.
+
+def _on_dask(jobs: Iterable[Job], n_workers: int, timeout: float | None) -> Results:
+    # Dask sends an array that it has seen only once.
+    calls = (joblib.delayed(supervise_arrays)(job, X, y, timeout) for job, X, y in _with_arrays(jobs))
+    results: Results = joblib.Parallel(n_workers, **AS_THEY_COME)(calls)
+    return results
+
+
+def _on_ray(jobs: Iterable[Job], ray: Any, timeout: float | None) -> Results:
+    # Ray's backend for joblib gives all results at the end, so that a run that is killed would lose them: Ray is asked
+    # directly, for as many jobs as keep its processors busy.
+    run = ray.remote(supervise_arrays)
+    at_once = 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    pending: list[Any] = []
+    stored: tuple[Any, ...] = ()
+    last = None
+    for job, X, y in _with_arrays(jobs):
+        if job.dataset.sha256 != last:
+            last, stored = job.dataset.sha256, (ray.put(X), ray.put(y))
+        pending.append(run.remote(job, *stored, timeout))
+        if len(pending) >= at_once:
+            (ready,), pending = ray.wait(pending, num_returns=1)
+            yield ray.get(ready)
+    while pending:
+        (ready,), pending = ray.wait(pending, num_returns=1)
+        yield ray.get(ready)
+
+
+def _with_arrays(jobs: Iterable[Job]) -> Iterator[tuple[Job, np.ndarray, np.ndarray]]:
+    """Each job with its rows beside it, which a cluster's workers need not find in a file.
+
+    Jobs come data set by data set, and all of a data set's get the same two arrays.
     """
-    name, X, y = "", None, None
+    last, rows = None, (ABSENT.X, ABSENT.y)
     for job in jobs:
-        if job.dataset.sha256 != name:
-            name, (X, y) = job.dataset.sha256, job.dataset.arrays()
-        light = replace(job, dataset=replace(job.dataset, source=ABSENT))
-        yield joblib.delayed(supervise_arrays)(light, X, y, timeout)
+        if job.dataset.sha256 != last:
+            last, rows = job.dataset.sha256, job.dataset.arrays()
+        yield replace(job, dataset=replace(job.dataset, source=ABSENT)), *rows
 
 
 @contextlib.contextmanager
 def _dask(scheduler: str | None) -> Iterator[int]:
+    """A connection to the cluster, as joblib's backend; the number of workers."""
     distributed = need("distributed", "dask", "the backend dask")
     try:
         client = distributed.Client(scheduler, timeout="10s", set_as_default=False)
@@ -107,19 +142,16 @@ def _dask(scheduler: str | None) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _ray(scheduler: str | None) -> Iterator[Any]:
+    """The module, connected to the cluster; a connection that was there stays."""
     ray = need("ray", "ray", "the backend ray")
-    from ray.util.joblib import register_ray
-
-    started_here = not ray.is_initialized()
+    if ray.is_initialized():
+        yield ray
+        return
     try:
-        if started_here:
-            ray.init(address=scheduler, log_to_driver=False)
+        ray.init(address=scheduler, log_to_driver=False)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise ComparisonError(f"no Ray cluster answers at {scheduler}: {error}") from error
-    register_ray()
     try:
-        with joblib.parallel_config("ray"):
-            yield int(ray.cluster_resources().get("CPU", 1))
+        yield ray
     finally:
-        if started_here:
-            ray.shutdown()
+        ray.shutdown()

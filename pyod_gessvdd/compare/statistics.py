@@ -108,8 +108,8 @@ def means(table: pd.DataFrame, column: str, setting: str | None = None) -> pd.Da
 
 def _seed_means(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """By data set and detector the mean of each column over the seeds, NaN where a seed is not done."""
-    done = rows[columns].where(rows["status"] == "done")
-    cells = done.groupby([rows["dataset"], rows["detector"]])
+    done = rows[columns].where(rows["status"] == "done").assign(dataset=rows["dataset"], detector=rows["detector"])
+    cells = done.groupby(["dataset", "detector"])
     n_seeds = rows.groupby("dataset")["seed"].nunique()
     wanted = n_seeds.loc[cells.count().index.get_level_values("dataset")].to_numpy()
     return cells.mean().where(cells.count().eq(wanted, axis=0))
@@ -266,18 +266,16 @@ def _nemenyi(rank_of: pd.DataFrame) -> pd.DataFrame:
 
 def _wilcoxon(values: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
-    from statsmodels.stats.multitest import multipletests
 
     rows = []
     for a, b in combinations(values.columns, 2):
         differences = (values[a] - values[b]).dropna().to_numpy().round(DECIMALS)
         for_a, for_b, p = _signed_ranks(differences)
         better = a if for_a > for_b else b if for_b > for_a else ""
-        rows.append((a, b, better, min(for_a, for_b), p, np.nan, len(differences)))
-    pairs = pd.DataFrame(rows, columns=["a", "b", "better", "T", "p", "p_holm", "n"])
-    tested = pairs["p"].notna()
-    if tested.any():
-        pairs.loc[tested, "p_holm"] = multipletests(pairs.loc[tested, "p"], method="holm")[1]
+        rows.append((a, b, better, min(for_a, for_b), p, len(differences)))
+    pairs = pd.DataFrame(rows, columns=["a", "b", "better", "T", "p", "n"])
+    tested = pairs["p"].dropna().sort_values()
+    pairs["p_holm"] = (tested * np.arange(len(tested), 0, -1)).clip(upper=1).cummax()
     return pairs
 
 

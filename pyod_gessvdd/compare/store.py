@@ -188,7 +188,9 @@ class Store:
             self._connection.execute(f"INSERT OR IGNORE INTO jobs VALUES ({places})", [row[name] for name in COLUMNS])
             if result.scores is not None and result.labels is not None:
                 labels = zlib.compress(np.packbits(result.labels.astype(np.uint8)).tobytes())
-                scores = zlib.compress(result.scores.astype("<f4").tobytes())
+                # Pictures need no more digits; some detectors score beyond what so few bits can hold.
+                limit = np.finfo(np.float32).max
+                scores = zlib.compress(np.clip(result.scores, -limit, limit).astype("<f4").tobytes())
                 self._connection.execute(
                     "INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?)", (*key, labels, scores)
                 )

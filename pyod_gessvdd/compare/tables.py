@@ -40,20 +40,25 @@ def read_table(path: Path, label: str | None = None) -> tuple[np.ndarray, np.nda
     label : str, optional
         The column, or in NPZ and MAT files the array, that holds the labels; otherwise "label" or "y".
     """
+    content = read_content(path)
+    X, y = _from_arrays(path, content, label) if isinstance(content, dict) else _from_frame(path, content, label)
+    if len(X) == 0 or X.shape[1] == 0:
+        raise ComparisonError(f"{path} has {len(X)} rows and {X.shape[1]} features; at least one of each is needed")
+    return X, y
+
+
+def read_content(path: Path) -> Any:
+    """What a file holds: a dict of the arrays of an NPZ or MAT file, a DataFrame of any other."""
     ending = suffix(path)
     if ending is None:
         raise ComparisonError(f"{path} is not a file that can be read; its name must end in {', '.join(SUFFIXES)}")
     try:
-        content = _read(path, ending)
+        return _read(path, ending)
     except ComparisonError:
         raise
     except Exception as error:  # each format's reader has its own exceptions
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ComparisonError(f"{path} cannot be read: {reason}") from error
-    X, y = _from_arrays(path, content, label) if isinstance(content, dict) else _from_frame(path, content, label)
-    if len(X) == 0 or X.shape[1] == 0:
-        raise ComparisonError(f"{path} has {len(X)} rows and {X.shape[1]} features; at least one of each is needed")
-    return X, y
 
 
 def _read(path: Path, ending: str) -> Any:

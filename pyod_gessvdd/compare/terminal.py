@@ -51,7 +51,7 @@ def _table(by_metric: Row) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    board, best = by_metric["board"], by_metric["best"]
+    board = by_metric["board"]
     shown = [column for column in COLUMNS if any(not missing(row[column[0]]) for row in board)]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("detector", overflow="fold", min_width=12)
@@ -60,13 +60,13 @@ def _table(by_metric: Row) -> RenderableType:
     for row in board:
         name = Text(row["detector"])
         if row["failures"]:
-            name.append(" †", style="red")
-        table.add_row(name, *(_cell(row[key], best[key], decimals) for key, _, decimals in shown))
+            name.append("\u00a0†", style="red")
+        table.add_row(name, *(_cell(row[key], decimals, key in row["best"]) for key, _, decimals in shown))
     return table
 
 
-def _cell(value: Any, best: Any, decimals: int | None) -> Text:
+def _cell(value: Any, decimals: int | None, is_best: bool) -> Text:
     from rich.text import Text
 
     words = seconds(value) if decimals is None else number(value, decimals)
-    return Text(words, style="bold green" if value == best else "")
+    return Text(words, style="bold green" if is_best else "")

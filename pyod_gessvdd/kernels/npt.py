@@ -8,6 +8,7 @@ kernel vector against the landmarks and one matrix product:  φ(x) = k(x, landma
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -20,6 +21,7 @@ from pyod_gessvdd.clustering import k_means
 from pyod_gessvdd.components import Kernel
 from pyod_gessvdd.errors import ComponentError
 from pyod_gessvdd.graph import row_blocks, rows_by_content
+from pyod_gessvdd.preprocessing import TILE
 from pyod_gessvdd.subspace import orientation
 from pyod_gessvdd.validation import real_array
 
@@ -47,7 +49,7 @@ class PairwiseKernel(Kernel):
     approximation : {"auto", "exact", "nystroem"}, default="auto"
         The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" takes it up to 2,000 rows
         and the Nyström map above.
-    n_landmarks : int, default=500
+    n_landmarks : int, default=1000
         The number of points that the Nyström map rests on.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the centres of k-means, which take longer and serve better.
@@ -61,10 +63,12 @@ class PairwiseKernel(Kernel):
 
     #: Whether only the exact map exists, as for a precomputed kernel, which has no rows to draw landmarks from.
     exact_only: ClassVar[bool] = False
+    #: Whether :meth:`gram_pullback` is there, which makes explanations quick, and k(x, x) is the same for every x.
+    differentiable: ClassVar[bool] = False
 
     energy: float | None = None
     approximation: str = "auto"
-    n_landmarks: int = 500
+    n_landmarks: int = 1000
     landmarks: str = "uniform"
     max_features: int | None = 1000
     center: bool | None = None
@@ -76,7 +80,13 @@ class PairwiseKernel(Kernel):
 
     def gram_diagonal(self, X: Array) -> Array:
         """k(x, x) for each row."""
-        return np.array([self.gram(row[None], row[None])[0, 0] for row in X])
+        # In small blocks: a call per row costs more than the pairs that are not needed.
+        blocks = (X[start : start + TILE] for start in range(0, len(X), TILE))
+        return np.concatenate([np.diagonal(self.gram(block, block)) for block in blocks])
+
+    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
+        """Σ_l weights_il ∂k(x_i, y_l)/∂x_i for each row, of shape (len(X), D), with K = ``gram(X, Y)``."""
+        raise NotImplementedError(f"kernel {self.name!r} has no derivative")
 
     def prepare(self, X: Array) -> None:
         """Learn what :meth:`gram` needs from the training rows, for instance a width; called before it."""
@@ -87,7 +97,11 @@ class PairwiseKernel(Kernel):
         return self
 
     def fit_features(self, X: Array) -> Array:
-        """Learn the map and return the training features, of shape (N, F)."""
+        """Learn the map and return the training features, of shape (N, F).
+
+        On the way what they miss of the training rows is found too, and left in ``training_residual_`` for the caller
+        to take: another pass would compute all kernel vectors again.
+        """
         if self.energy is not None and not (isinstance(self.energy, Real) and 0.0 < self.energy <= 1.0):
             raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
         limit = self.max_features
@@ -108,12 +122,39 @@ class PairwiseKernel(Kernel):
 
     def features_and_residual(self, X: Array) -> tuple[Array, Array]:
         """Both from one kernel vector per row; what overrides the residual overrides this."""
+        return self._from_gram(self.gram(X, self.landmarks_), X)
+
+    def features_residual_and_pullback(self, X: Array) -> tuple[Array, Array, Callable[[Array, Array], Array]]:
+        """Features and residual, and what carries a function's gradient in them back to its gradient in the rows.
+
+        The last takes arrays of shape (n, F) and (n,) and gives one of shape (n, D).
+        """
         k = self.gram(X, self.landmarks_)
+        phi, missed = self._from_gram(k, X)
+
+        def pullback(by_features: Array, by_missed: Array) -> Array:
+            by_missed = np.where(missed > 0, by_missed, 0.0)[:, None]  # what is rounded to zero does not change
+            weights = (by_features - 2.0 * by_missed * phi) @ self.map_.T - 2.0 * by_missed * self.mean_map_
+            return self.gram_pullback(X, self.landmarks_, k, weights)
+
+        return phi, missed, pullback
+
+    def _from_gram(self, k: Array, X: Array) -> tuple[Array, Array]:
         phi = k @ self.map_ - self.offset_
         centred = self.gram_diagonal(X) - 2.0 * (k @ self.mean_map_) + self.mean_norm2_
+        return phi, self._missed(centred, phi)
+
+    def _missed(self, centred: Array, phi: Array) -> Array:
         missed = centred - np.einsum("ij,ij->i", phi, phi)
         # Its root is a coordinate, in which rounding would be seven digits larger than anywhere else.
-        return phi, np.where(missed > self.rounding_, missed, 0.0)
+        return np.where(missed > self.rounding_, missed, 0.0)
+
+    def _keeps_own_residual(self) -> bool:
+        cls = type(self)
+        return (
+            cls.residual is PairwiseKernel.residual
+            and cls.features_and_residual is PairwiseKernel.features_and_residual
+        )
 
     def _is_exact(self, N: int) -> bool:
         if self.approximation not in ("auto", "exact", "nystroem"):
@@ -145,6 +186,7 @@ class PairwiseKernel(Kernel):
             K += self.mean_norm2_
         else:
             self.mean_map_, column_means, self.mean_norm2_ = np.zeros(N), np.zeros(N), 0.0
+        centred = np.diag(K).copy()
         eigenvalues, U = scipy.linalg.eigh(K, overwrite_a=True, driver="evd")
         # What the cut drops of a training row even with all the energy.
         self.rounding_ = max(RANK_TOLERANCE * float(eigenvalues[-1]), rounding)
@@ -155,7 +197,10 @@ class PairwiseKernel(Kernel):
         U *= orientation(U)
         self.map_ = U / np.sqrt(eigenvalues)
         self.offset_ = column_means @ self.map_
-        return U * np.sqrt(eigenvalues)
+        U *= np.sqrt(eigenvalues)
+        if self._keeps_own_residual():
+            self.training_residual_ = self._missed(centred, U)
+        return U
 
     def _fit_nystroem(self, X: Array) -> Array:
         """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut."""
@@ -180,13 +225,16 @@ class PairwiseKernel(Kernel):
         _, V = self._leading(*scipy.linalg.eigh(scatter - len(X) * np.outer(moved, moved)))
         self.map_ = whiten @ V
         self.offset_ = mean @ V
-        features = np.vstack([self.features(X[rows]) for rows in row_blocks(len(X), m)])
+        self.mean_map_ = whiten @ mean
+        self.mean_norm2_ = float(mean @ mean)
+        blocks = [self.features_and_residual(X[rows]) for rows in row_blocks(len(X), m)]
+        features = np.vstack([phi for phi, _ in blocks])
+        if self._keeps_own_residual():
+            self.training_residual_ = np.concatenate([missed for _, missed in blocks])
         signs = orientation(features)
         features *= signs
         self.map_ *= signs
         self.offset_ *= signs
-        self.mean_map_ = whiten @ mean
-        self.mean_norm2_ = float(mean @ mean)
         return features
 
     def _draw_landmarks(self, X: Array) -> Array:

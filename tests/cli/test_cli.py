@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from pyod_gessvdd import available, cli, plugins
-from pyod_gessvdd.cli import demo, main
+from pyod_gessvdd.cli import bench, demo, main
 from pyod_gessvdd.cli import plugins as plugins_command
 from pyod_gessvdd.errors import PluginError
 
@@ -101,7 +101,9 @@ def test_help_names_every_command_with_a_line_about_it(invoke):
 def test_every_module_of_the_command_line_is_a_command():
     folder = os.path.dirname(cli.__file__)
     modules = {name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py") and name[0] != "_"}
-    assert modules == {name.replace("-", "_") for name in cli.COMMANDS}
+    commands = {name.replace("-", "_") for name in cli.COMMANDS}
+    # What the commands that run jobs share lies beside them.
+    assert modules == {*commands, *(f"bench_{name}" for name in bench.BENCHMARKS), "running"}
     context = click.Context(main)
     assert [main.get_command(context, name).name for name in cli.COMMANDS] == list(cli.COMMANDS)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from contextlib import closing
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
-from pyod_gessvdd.compare import compare
+from pyod_gessvdd.compare import ComparisonResult
+from pyod_gessvdd.compare.datasets import resolve_datasets
+from pyod_gessvdd.compare.detectors import resolve_detectors
+from pyod_gessvdd.compare.job import Job, run_job
+from pyod_gessvdd.compare.metrics import METRICS
+from pyod_gessvdd.compare.store import Store
 from tests.compare.bad_detectors import Good, Warns
 
 #: Would be HTML, a formula, a column or emphasis if it were not escaped.
@@ -28,15 +33,26 @@ DETECTORS = ("knn", "hbos", "pca", f"{__name__}:DislikesFourFeatures", f"{__name
 assert Warns  # found by the name of this module
 
 
-@lru_cache(maxsize=1)
-def real_run():
+def real_run(folder):
     """Five detectors on three data sets in both settings with two seeds: one fails on one set, one warns."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(120, 3)), rng.normal(scale=4, size=(24, 3))])
-    # A duplicated row in every third place: some lie on both sides of a split.
+    # The same row in every third place: it lies on both sides of every split.
     X[::3] = X[0]
-    y = np.repeat([0, 1], [120, 24])
-    return compare({"wine-like": _wine(), "iris": _iris(), NASTY: (X, y)}, DETECTORS, setting="both", seeds=2, jobs=2)
+    data = {"wine-like": _wine(), "iris": _iris(), NASTY: (X, np.repeat([0, 1], [120, 24]))}
+    return run(folder, data, DETECTORS, {"novelty": (0, 1), "unsupervised": (1, 2)})
+
+
+def run(folder, data, detectors, seeds, metrics=METRICS):
+    """A run in this process, which is faster than one process per job."""
+    datasets, detectors = resolve_datasets(data), resolve_detectors(detectors)
+    arguments = {"setting": list(seeds), "seeds": seeds, "metrics": metrics, "max_rows": None}
+    with closing(Store.create(folder, arguments)) as store:
+        store.add(datasets, detectors)
+        for dataset, detector, setting in product(datasets, detectors, seeds):
+            for seed in seeds[setting]:
+                store.record(run_job(Job(dataset, detector, setting, seed, tuple(metrics), None)))
+    return ComparisonResult.load(folder)
 
 
 def _wine():

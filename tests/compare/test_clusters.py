@@ -41,7 +41,9 @@ def _had_work():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_ray_cluster_finds_the_same(here):
+def test_a_ray_cluster_finds_the_same(here, monkeypatch):
+    # Otherwise Ray writes a token for its own cluster into the home folder.
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     ray = pytest.importorskip("ray", reason="needs the extra ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:

@@ -270,3 +270,9 @@ def test_a_pair_without_a_common_data_set_is_not_tested_and_not_corrected_for():
     assert untested.sum() == 1
     assert pairs.loc[untested, ["T", "p", "p_holm"]].isna().all(axis=None)
     assert pairs.loc[~untested, "p_holm"].notna().all()
+
+
+def test_holms_correction_is_statsmodels(grid):
+    multitest = pytest.importorskip("statsmodels.stats.multitest", reason="install statsmodels")
+    pairs = significance(one_seed(grid)).wilcoxon
+    assert pairs["p_holm"].tolist() == pytest.approx(multitest.multipletests(pairs["p"], method="holm")[1].tolist())

@@ -36,9 +36,10 @@ class ANN(Laplacian):
         The random projection trees that the descent starts from; pynndescent's choice if None.
     n_iters : int, optional
         The rounds of the descent, which stops earlier when little changes; pynndescent's choice if None.
-    max_exact : int, default=20000
-        Up to this many samples the neighbours are searched exactly, which is faster there: pynndescent compiles itself
-        once per process, for the better part of a minute.
+    max_exact : int, default=50000
+        Up to this many samples the neighbours are searched exactly, as in ``knn``: pynndescent compiles itself once per
+        process, for the better part of a minute, in which the exact search is done. Where many graphs are built in one
+        process, as in a grid search, a smaller number pays.
     n_jobs : int, default=1
         The threads of the search. Another number finds slightly other neighbours.
 
@@ -57,7 +58,7 @@ class ANN(Laplacian):
         n_candidates: int = 30,
         n_trees: int | None = None,
         n_iters: int | None = None,
-        max_exact: int = 20_000,
+        max_exact: int = 50_000,
         n_jobs: int = 1,
     ) -> None:
         self.n_neighbors = n_neighbors

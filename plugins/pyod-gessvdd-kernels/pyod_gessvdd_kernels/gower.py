@@ -11,7 +11,8 @@ Fourier transform is sin²(ωR/2) / (ωR/2)² up to a factor and nowhere negativ
 is positive semi-definite again.
 
 Equality of categories, coded as numbers, is untouched by the detector's scaling, which maps equal numbers to equal
-numbers; |a − b| / R_j does not change under it at all, up to rounding.
+numbers. |a − b| / R_j does not change when a column is shifted and scaled; where the detector also takes signed
+logarithms, numbers are compared on that scale.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ Array = np.ndarray
 class Gower(PairwiseKernel):
     """Gower's similarity for mixed tables, categories coded as numbers.
 
-    A row unlike all others has a kernel vector near zero and lands beside the centre, as with any narrow kernel: use
-    it with the detector's ``residual=True``.
+    A row unlike all others has a kernel vector near zero and lands beside the centre, as with any narrow kernel: leave
+    the detector's ``residual`` on.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ class LaplacianRFF(RandomFeatures):
     n_features : int, default=500
         The number of features, half of them cosines and half sines.
     gamma : float, "scale", "auto" or "median", optional
-        The width; the detector's ``gamma`` if None, else "scale".
+        The width; the detector's ``gamma`` if None, else what ``laplacian`` takes, "auto".
     random_state : int, RandomState or None
         Draws the frequencies; the detector's if None.
     """

@@ -111,6 +111,16 @@ def test_gram_does_not_change_when_a_column_is_shifted_and_scaled(scale, shift):
     )
 
 
+def test_signed_logarithms_do_not_break_the_codes():
+    X, renamed = mixed_rows(60), mixed_rows(60)
+    renamed[:, 3] = np.array([70.0, -25.0, 0.1, 1e6])[X[:, 3].astype(int)]
+    plain, other = (
+        GESSVDD(kernel=Gower(categorical=[2, 3]), standardize="signed_log").fit(rows).decision_scores_
+        for rows in (X, renamed)
+    )
+    np.testing.assert_allclose(plain, other, rtol=1e-6)
+
+
 @pytest.mark.parametrize("center", [True, False])
 def test_the_detectors_scaling_and_centring_do_not_break_the_codes(center):
     X, new = mixed_rows(60), mixed_rows(20, seed=1)

@@ -17,7 +17,7 @@ from pyod_gessvdd_qpsolvers.backend import TINY, QPSolversBackend
 
 Array = np.ndarray
 
-#: The largest N: the time grows with its cube, and is some ten seconds per step there.
+#: The largest N: the time grows with its cube, and is seconds per step there.
 MAX_SAMPLES = 1000
 
 

@@ -112,7 +112,7 @@ class HiGHS(LiftedBackend):
 
 @_listed
 class ProxQP(LiftedBackend):
-    """ProxQP, a proximal augmented Lagrangian method; its sparse back end. Slow: 20 s for 1,000 points.
+    """ProxQP, a proximal augmented Lagrangian method; its sparse back end. Slow: over 5 s for 1,000 points.
 
     Parameters
     ----------

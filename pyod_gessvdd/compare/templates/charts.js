@@ -63,7 +63,7 @@ const charts = (() => {
     );
     panel.detectors.forEach((detector, i) => {
       const base = top + row * (i + 1) - 4;
-      const longest = narrow ? 14 : 27;
+      const longest = narrow ? 12 : 27;
       const name = detector.name.length > longest ? `${detector.name.slice(0, longest - 1)}…` : detector.name;
       parts.push(
         text(name, left - 10, base - 3, { "text-anchor": "end", class: "label" }),

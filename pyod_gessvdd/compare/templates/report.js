@@ -142,8 +142,8 @@
     sorted = ordered(rows, (row) => row[i], turn(heading));
     draw();
   });
-  for (const id of ["filter", "status"]) {
-    byId(id).addEventListener("input", () => { limit = page; draw(); });
+  for (const [id, happens] of [["filter", "input"], ["status", "change"]]) {
+    byId(id).addEventListener(happens, () => { limit = page; draw(); });
   }
   byId("more").addEventListener("click", () => { limit += page; draw(); });
   draw();

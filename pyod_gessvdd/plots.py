@@ -1,0 +1,167 @@
+"""The pictures of a detector, from plain numbers. Each function returns a Figure that no window or notebook knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+Array = np.ndarray
+
+#: Colours that the colour-blind can tell apart (Okabe and Ito).
+BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#8c8c8c"
+#: The bands of usual contributions, from the innermost out.
+BAND_SHADES = ("#c9d8e4", "#e3ebf1", "#eff4f7")
+
+#: How each kind of row is drawn in the subspace.
+MARKERS: dict[str, dict[str, Any]] = {
+    "training row": {"s": 14, "color": BLUE, "alpha": 0.55, "linewidths": 0},
+    "outlier": {"s": 20, "color": RED, "alpha": 0.85, "linewidths": 0},
+    "support vector": {"s": 44, "facecolors": "none", "edgecolors": "black", "linewidths": 0.7, "alpha": 0.6},
+    "new row": {"s": 34, "color": GREEN, "marker": "x", "linewidths": 1.3},
+}
+
+
+def contributions(
+    labels: Sequence[str],
+    values: Array,
+    bands: Array,
+    cutoffs: Sequence[float],
+    *,
+    title: str,
+    rest: tuple[int, float],
+) -> Figure:
+    """One row's contributions, a line per feature from top to bottom, over the bands that are usual.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        A label for each of the k features.
+    values : ndarray of shape (k,)
+        The contributions.
+    bands : ndarray of shape (len(cutoffs), k)
+        The quantiles of the training rows' contributions.
+    cutoffs : sequence of float
+        Which quantiles these are, the smallest first.
+    title : str
+        The first line of the title.
+    rest : tuple of int and float
+        How many features are not drawn, and what they contribute together.
+    """
+    figure = Figure(figsize=(7.5, 1.9 + 0.3 * len(labels)), layout="constrained")
+    axes = figure.subplots()
+    places = np.arange(len(labels))
+    inner = np.zeros(len(labels))
+    for i, (cutoff, outer) in enumerate(zip(cutoffs, bands, strict=True)):
+        shade = BAND_SHADES[min(i, len(BAND_SHADES) - 1)]
+        axes.barh(places, outer - inner, left=inner, height=0.74, color=shade, label=f"up to the {cutoff:.4g} quantile")
+        axes.vlines(outer, places - 0.37, places + 0.37, color=GREY, linewidth=1)
+        inner = outer
+    n_passed = (values > bands).sum(axis=0)
+    colours = [BLUE if passed == 0 else RED if passed == len(bands) else ORANGE for passed in n_passed]
+    axes.hlines(places, 0.0, values, color=colours, linewidth=2)
+    axes.scatter(values, places, s=46, color=colours, zorder=3, label="this row")
+    axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.set_yticks(places, [_shortened(label) for label in labels])
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.margins(x=0.04)
+    axes.set_xlabel("contribution to the score (bands: the training rows)")
+    n_left, left = rest
+    if n_left:
+        features = "feature" if n_left == 1 else "features"
+        title += f"\n{n_left} more {features}, not drawn: {left:+.3g} together"
+    axes.set_title(title, loc="left", fontsize="medium")
+    figure.legend(loc="outside lower center", ncols=len(cutoffs) + 1, fontsize="small", frameon=False)
+    _plain(axes)
+    axes.grid(axis="x", color="#e6e6e6", zorder=0)
+    axes.set_axisbelow(True)
+    return figure
+
+
+def subspace(
+    points: dict[str, tuple[Array, Array]], labels: Sequence[str], outline: Array, ax: Axes | None = None
+) -> Figure:
+    """Rows and the boundary in one or two coordinates.
+
+    Parameters
+    ----------
+    points : dict
+        For each kind of row, a key of :data:`MARKERS`, the coordinates (n, 1 or 2) and the scores (n,).
+    labels : sequence of str
+        The names of the coordinates.
+    outline : ndarray of shape (k, 1 or 2)
+        The boundary's curve; in one dimension the values at which it is crossed.
+    ax : Axes, optional
+        Where to draw.
+    """
+    figure, axes = _figure_of(ax, (6.2, 5.6))
+    flat = len(labels) == 1
+    for kind, (Z, scores) in points.items():
+        axes.scatter(Z[:, 0], scores if flat else Z[:, 1], label=f"{kind} ({len(Z):,})", **MARKERS[kind])
+    axes.set_xlabel(labels[0])
+    if flat:
+        for value in outline[:, 0]:
+            axes.axvline(value, color="black", linewidth=1.2, label="boundary" if value == outline[0, 0] else None)
+        axes.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":")
+        axes.set_ylabel("score")
+        axes.set_title("The one coordinate of the subspace", loc="left", fontsize="medium")
+    else:
+        closed = len(outline) > 2
+        name = "the sphere, projected" if closed else "the hyperplane's section"
+        # A line without an end must not stretch the picture.
+        limits = axes.get_xlim(), axes.get_ylim()
+        axes.plot(outline[:, 0], outline[:, 1], color="black", linewidth=1.2, label=name)
+        if not closed:
+            axes.set(xlim=limits[0], ylim=limits[1])
+        axes.set_ylabel(labels[1])
+        axes.set_aspect("equal", adjustable="datalim" if closed else "box")
+        axes.set_title("Two coordinates of the subspace", loc="left", fontsize="medium")
+    # Below the axes, where it hides no row.
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize="small", frameon=False)
+    _plain(axes)
+    return figure
+
+
+def history(records: Sequence[dict[str, Any]], kept: int, ax: Any = None) -> Figure:
+    """Criterion, radius and duality gap by iteration, each in its Axes; ``kept`` is the one that became the model."""
+    if ax is not None and np.size(ax) not in (1, 3):
+        raise ValueError(f"ax must be one Axes or three, for criterion, radius and gap, got {np.size(ax)}")
+    if ax is None:
+        figure = Figure(figsize=(6.4, 5.6), layout="constrained")
+        panels = list(figure.subplots(3, 1, sharex=True))
+    else:
+        panels = list(np.ravel(ax))
+        figure = panels[0].figure
+    if len(panels) == 1:
+        panels.append(panels[0].twinx())
+    for axes, name, colour in zip(panels, ("criterion", "radius", "gap"), (BLUE, GREEN, GREY), strict=False):
+        # Zero has no logarithm; below the rounding of a double a gap is none.
+        floor = np.finfo(float).eps if name == "gap" else -np.inf
+        values = [max(record[name], floor) for record in records]
+        axes.plot(values, marker="o", markersize=4, color=colour)
+        axes.plot(kept, values[kept], marker="o", markersize=9, markerfacecolor="none", color="black")
+        axes.set_ylabel("duality gap" if name == "gap" else name, color=colour)
+        axes.set_yscale("log" if name == "gap" else "linear")
+        axes.spines["top"].set_visible(False)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    panels[0 if len(panels) == 2 else -1].set_xlabel("iteration")
+    panels[0].set_title(f"Iteration {kept} is the model (circled)", loc="left", fontsize="medium")
+    return figure
+
+
+def _figure_of(ax: Any, size: tuple[float, float]) -> tuple[Figure, Axes]:
+    if ax is not None:
+        return ax.figure, ax
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots()
+
+
+def _plain(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _shortened(label: str, longest: int = 40) -> str:
+    return label if len(label) <= longest else f"{label[: longest // 2 - 1]}…{label[-longest // 2 :]}"

@@ -1,0 +1,100 @@
+"""Models in files: PyOD's own format, with the names of the features and what the model needs to be loaded again."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pyod_gessvdd.errors import MissingPluginError, ModelFileError
+from pyod_gessvdd.tabular.frames import write_whole
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What a model file says beside the model; PyOD adds its own and its dependencies' versions.
+
+    Attributes
+    ----------
+    detector : str
+        What the user asked for, for example ``"gessvdd(nu=0.2)"``.
+    feature_names : list of str
+        The features, in the order in which the detector takes them.
+    left_out : list of str
+        Columns that were there at fit and are no features: the label and what was dropped.
+    n_rows : int
+        The number of training rows.
+    versions : dict
+        The version of this package and of the detector's.
+    plugins : list of dict
+        The plugins whose components the model uses: kind, name, distribution and version.
+    """
+
+    detector: str
+    feature_names: list[str]
+    left_out: list[str] = field(default_factory=list)
+    n_rows: int = 0
+    versions: dict[str, str] = field(default_factory=dict)
+    plugins: list[dict[str, Any]] = field(default_factory=list)
+
+
+def save_model(model: Any, card: ModelCard, path: Path) -> None:
+    """Write a fitted model with its card by PyOD's ``save``, all of it or nothing."""
+    from pyod.utils.persistence import save
+
+    write_whole(path, lambda unfinished: save(model, str(unfinished), metadata=asdict(card)))
+
+
+def load_model(path: Path, *, trusted: bool) -> tuple[Any, ModelCard, list[str]]:
+    """The model of a file, its card, and what PyOD warns of, such as other versions.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    trusted : bool
+        Whether the file may be loaded: a pickle runs whatever its author wrote. PyOD's ``load`` refuses without it.
+    """
+    from pyod.utils.persistence import load
+
+    if not path.is_file():
+        raise ModelFileError(f"there is no file {path}")
+    if not trusted:
+        raise ModelFileError(
+            f"{path} is a pickle, which can run any code when it is loaded; if you trust its source, say --trusted"
+        )
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model, envelope = load(str(path), trusted=True, return_metadata=True)
+    except MissingPluginError:
+        raise
+    except Exception as error:  # unpickling can raise anything
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ModelFileError(f"{path} cannot be loaded as a model: {type(error).__name__}: {reason}") from error
+    if not hasattr(model, "decision_function"):
+        raise ModelFileError(f"{path} holds a {type(model).__name__}, which is no detector")
+    notes = [" ".join(str(warning.message).split()) for warning in caught]
+    return model, _card(path, model, (envelope or {}).get("metadata") or {}), notes
+
+
+def _card(path: Path, model: Any, metadata: dict[str, Any]) -> ModelCard:
+    known = {name: value for name, value in metadata.items() if name in ModelCard.__dataclass_fields__}
+    if "feature_names" in known:
+        return ModelCard(**{"detector": type(model).__name__, **known})
+    if hasattr(model, "feature_names_in_"):
+        return ModelCard(type(model).__name__, [str(name) for name in model.feature_names_in_])
+    raise ModelFileError(f"{path} does not say which columns its features are; save the model with gessvdd fit")
+
+
+def versions_of(model: Any) -> dict[str, str]:
+    """The versions of this package and of the one that brings the model's class."""
+    found = {}
+    for name in ("pyod-gessvdd", type(model).__module__.partition(".")[0]):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue  # a module that no distribution brings
+    return found

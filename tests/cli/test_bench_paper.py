@@ -1,0 +1,177 @@
+"""``gessvdd bench paper``, in this process and in one that is killed."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from pyod_gessvdd.cli import main
+from pyod_gessvdd.paper.published import COLUMNS
+from tests.paper.data import write_heart
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    return write_heart(tmp_path_factory.mktemp("data"), n=30)
+
+
+@pytest.fixture
+def bench(data_dir, tmp_path):
+    """Runs the command with a quick grid on the small data; its run folder is ``run``."""
+
+    def bench(*arguments, env=None):
+        given = ["bench", "paper", "--quick", "--out", str(tmp_path / "run"), *map(str, arguments)]
+        return CliRunner().invoke(
+            main, given, env={"PYOD_GESSVDD_DATA": str(data_dir), "COLUMNS": "100", **(env or {})}
+        )
+
+    return bench
+
+
+def rows(folder, query="SELECT dataset, description, method, target, split, finished_at FROM trials"):
+    db = sqlite3.connect(folder / "results.sqlite")
+    try:
+        return db.execute(query).fetchall()
+    finally:
+        db.close()
+
+
+def test_bench_lists_the_paper_and_its_help_has_examples():
+    listed = CliRunner().invoke(main, ["bench", "--help"])
+    assert listed.exit_code == 0
+    assert "paper" in listed.stdout
+    shown = CliRunner().invoke(main, ["bench", "paper", "--help"])
+    assert "gessvdd bench paper --quick --published tables.csv" in shown.stdout
+
+
+def test_a_run_prints_its_figures_beside_the_published_ones_and_leaves_them_in_its_folder(bench, tmp_path):
+    published = tmp_path / "tables.csv"
+    with published.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for target in ("DP", "DA", "average"):
+            for metric, value in (("Gmean", 0.5), ("Gmean-sd", 0.1)):
+                writer.writerow([metric, "linear", "heart", "clean", "clean", target, "GESSVDD-0-S-max", value])
+    done = bench("--methods", "0-S-max,ESVDD", "--published", published)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "## heart, linear" in done.stdout
+    assert done.stdout.count("0.50 ± 0.10") == 3
+    assert "Mean over 1 variants" in done.stdout
+    run = tmp_path / "run"
+    assert (run / "report.md").read_text(encoding="utf-8") == done.stdout
+    assert sorted(path.name for path in (run / "sensitivity").iterdir()) == [
+        "heart_linear_ESVDD.png",
+        "heart_linear_GESSVDD-0-S-max.png",
+    ]
+    with (run / "results.csv").open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert {row["published"] for row in table if row["method"] == "GESSVDD-0-S-max" and row["metric"] == "Gmean"} == {
+        "0.5"
+    }
+    assert {row[:3] for row in rows(run)} == {("heart", "linear", "GESSVDD-0-S-max"), ("heart", "linear", "ESVDD")}
+
+
+def test_quick_is_two_splits_of_heart_and_resuming_adds_what_is_new_only(bench, tmp_path):
+    assert bench("--methods", "ESVDD", "--no-plots").exit_code == 0
+    first = rows(tmp_path / "run")
+    assert len(first) == 4
+    time.sleep(1.1)  # the times of the store are in seconds
+    resumed = bench("--methods", "ESVDD,SVDD", "--no-plots", "--resume")
+    assert resumed.exit_code == 0
+    assert "| SVDD |" in resumed.stdout
+    second = rows(tmp_path / "run")
+    assert len(second) == 8
+    assert set(first) < set(second)
+    assert not (tmp_path / "run" / "sensitivity").exists()
+
+
+def test_a_non_linear_run_searches_the_width(bench, tmp_path):
+    assert bench("--methods", "ESVDD", "--nonlinear", "--splits", 1, "--no-plots").exit_code == 0
+    parameters = rows(tmp_path / "run", "SELECT DISTINCT parameter FROM sensitivity")
+    assert set(parameters) == {("C",), ("sigma",)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--datasets", "hart"], "unknown data set 'hart'; there are all, clean, seeds"),
+        (["--datasets", "iris"], "the data set 'iris' is not there: expected"),
+        (["--methods", "knn-gr-mim"], "unknown method 'knn-gr-mim'; did you mean GESSVDD-kNN-GR-min"),
+        (["--methods", "GESVM-Sw", "--linear"], "nothing to run: the paper has no linear GESVM-Sw"),
+        (["--published", "nowhere.csv"], "cannot read the published figures in nowhere.csv"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence_and_leaves_nothing_behind(bench, tmp_path, arguments, sentence):
+    done = bench(*arguments)
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"gessvdd: {sentence}")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_a_data_folder_it_says_how_to_name_one(bench):
+    done = bench(env={"PYOD_GESSVDD_DATA": ""})
+    assert done.exit_code == 2
+    assert done.stderr == "gessvdd: the paper's data are not in the package: name their folder with --data-dir\n"
+
+
+def test_results_are_not_overwritten_unasked(bench):
+    arguments = ("--methods", "ESVDD", "--splits", 1, "--no-plots")
+    assert bench(*arguments).exit_code == 0
+    refused = bench(*arguments)
+    assert refused.exit_code == 2
+    assert "holds results already; --resume goes on with them, --force starts anew" in refused.stderr
+    assert bench(*arguments, "--force", "--seed", 1).exit_code == 0
+    other = bench(*arguments, "--resume")
+    assert other.exit_code == 2
+    assert "holds results with seed 1, and this run has 0" in other.stderr
+
+
+def test_a_killed_run_goes_on_where_it_was(bench, data_dir, tmp_path):
+    run = tmp_path / "run"
+    arguments = [
+        "bench",
+        "paper",
+        "--quick",
+        "--out",
+        str(run),
+        "--methods",
+        "ESVDD,0-S-max",
+        "--splits",
+        "3",
+        "--no-plots",
+    ]
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "pyod_gessvdd", *arguments, "--data-dir", str(data_dir)],
+        env={**os.environ, "PYTHONPATH": os.getcwd()},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    with killed:
+        while killed.poll() is None:
+            if (run / "results.sqlite").exists() and n_trials(run) >= 2:
+                killed.send_signal(signal.SIGKILL)
+                break
+            time.sleep(0.01)
+        killed.communicate()
+    before = rows(run)
+    assert 2 <= len(before) < 12
+    assert bench("--methods", "ESVDD,0-S-max", "--splits", 3, "--no-plots", "--resume").exit_code == 0
+    after = rows(run)
+    assert len(after) == 12
+    assert set(before) < set(after)
+
+
+def n_trials(run):
+    try:
+        return rows(run, "SELECT count(*) FROM trials")[0][0]
+    except sqlite3.Error:  # its tables are being made
+        return 0

@@ -1,0 +1,343 @@
+"""``gessvdd fit`` and ``gessvdd score``: what they write, and one sentence about everything that is wrong."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+from pyod.models.ecod import ECOD
+from pyod.utils import persistence
+from scipy.io import savemat
+
+from pyod_gessvdd import GESSVDD
+from pyod_gessvdd.cli import main
+
+LINEAR = "gessvdd(kernel='linear')"
+
+
+@pytest.fixture
+def invoke(tmp_path, monkeypatch):
+    """Run a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Sixty rows of three features, a label and a time; the last ten rows are broken."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(60, 3)), columns=["heat", "noise", "load"])
+    frame["state"] = ["ok"] * 50 + ["broken"] * 10
+    frame.loc[50:, "noise"] += 12.0
+    frame["time"] = [f"12:{minute:02}" for minute in range(60)]
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    return frame
+
+
+@pytest.fixture
+def model(invoke, table):
+    """A model of the rows that are ok, in model.pyod."""
+    done = invoke(
+        "fit", "rows.csv", "-o", "model.pyod", "-d", LINEAR, "--label", "state", "--normal", "ok", "--drop", "time"
+    )
+    assert (done.exit_code, done.stderr) == (0, "")
+    return persistence.load("model.pyod", trusted=True)
+
+
+def said(result):
+    """The one sentence on stderr of a call that failed as it should."""
+    assert result.exit_code == 2, result
+    assert result.stdout == ""
+    assert result.stderr.startswith("gessvdd: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("gessvdd: ").rstrip("\n")
+
+
+# fit ------------------------------------------------------------------------------------------------------------------
+
+
+def test_fit_saves_the_detector_that_python_would_fit(model, table):
+    X = table[["heat", "noise", "load"]][:50]
+    expected = GESSVDD(kernel="linear", random_state=0).fit(X)
+    assert_array_equal(model.decision_scores_, expected.decision_scores_)
+    assert list(model.feature_names_in_) == ["heat", "noise", "load"]
+
+
+def test_the_file_says_what_the_model_is(model):
+    _, envelope = persistence.load("model.pyod", trusted=True, return_metadata=True)
+    card = envelope["metadata"]
+    assert envelope["model_class"] == "pyod_gessvdd.detector.GESSVDD"
+    assert card["detector"] == LINEAR
+    assert card["feature_names"] == ["heat", "noise", "load"]
+    assert card["left_out"] == ["state", "time"]
+    assert card["n_rows"] == 50
+    assert set(card["versions"]) >= {"pyod-gessvdd"}
+    assert card["plugins"] == []
+
+
+def test_fit_says_what_it_did(invoke, table):
+    done = invoke("fit", "rows.csv", "-o", "m.pyod", "-d", LINEAR, "--label", "state", "--drop", "time")
+    assert done.stdout.startswith("GESSVDD(kernel='linear') fitted on 60 rows and 3 features; threshold ")
+    assert done.stdout.endswith(", 5 of the rows above it; saved as m.pyod\n")
+
+
+def test_the_seed_decides_what_is_random(invoke, table):
+    arguments = ("fit", "rows.csv", "--label", "state", "--drop", "time", "-d", "iforest(n_estimators=5)")
+    scores = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        assert invoke(*arguments, "-o", name, "--seed", seed).exit_code == 0
+        scores.append(persistence.load(name, trusted=True).decision_scores_)
+    assert_array_equal(scores[0], scores[1])
+    assert (scores[0] != scores[2]).any()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.npz", "t.mat"])
+def test_every_format_is_read(invoke, table, tmp_path, name):
+    X, y = table[["heat", "noise", "load"]], table["state"] == "broken"
+    if name.endswith((".npz", ".mat")):
+        arrays = {"X": X.to_numpy(), "y": y.to_numpy(dtype=int)}
+        np.savez(name, **arrays) if name == "t.npz" else savemat(name, arrays)
+        names, label = ["x0", "x1", "x2"], "y"
+    else:
+        frame = X.assign(y=y.astype(int))
+        if name == "t.parquet":
+            frame.to_parquet(name)
+        else:
+            frame.to_csv(name, index=False, sep="\t" if "tsv" in name else ",")
+        names, label = list(X.columns), "y"
+    done = invoke("fit", name, "-o", "m.pyod", "-d", LINEAR, "--label", label, "--normal", 0)
+    assert (done.exit_code, done.stderr) == (0, "")
+    loaded = persistence.load("m.pyod", trusted=True)
+    assert list(loaded.feature_names_in_) == names
+    assert len(loaded.decision_scores_) == 50
+    assert invoke("score", "m.pyod", name, "-o", "s.csv", "--trusted").exit_code == 0
+    scored = pd.read_csv("s.csv")
+    assert_allclose(scored["score"], loaded.decision_function(X.set_axis(names, axis=1)), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["none.csv"], "there is no file none.csv"),
+        (["rows.xls"], "rows.xls is not a file that can be read; its name must end in "),
+        (
+            ["rows.csv"],
+            "rows.csv: the columns 'state', 'time' do not hold numbers; encode them, or leave them out with",
+        ),
+        (["rows.csv", "--label", "stat"], "rows.csv has no column 'stat'; its columns are 'heat', 'noise', 'load', "),
+        (["rows.csv", "--drop", "x", "--drop", "y"], "rows.csv has no column 'x', 'y'; its columns are 'heat', "),
+        (["rows.csv", "--normal", "ok"], "--normal is a value of the label column; name that with --label"),
+        (
+            ["rows.csv", "--label", "state", "--normal", "fine"],
+            "rows.csv: no row has the label 'fine' that is to be normal; there are broken, ok",
+        ),
+        (["rows.csv", "-d", "gessvd"], "unknown detector 'gessvd'; did you mean "),
+        (["rows.csv", "-d", "knn,lof"], "--detector 'knn,lof' stands for 2 detectors; name one"),
+        (
+            ["gaps.csv", "--label", "b", "--normal", "2"],
+            "gaps.csv: the label column 'b' has 1 missing values; fill them",
+        ),
+        (["gaps.csv"], "gaps.csv: 2 values are missing or infinite, the first in column 'b' of data row 2; fill them"),
+        (["twice.parquet"], "twice.parquet cannot be read: "),
+        (["empty.csv"], "empty.csv has 0 rows and 2 columns; one of each is needed"),
+        (["equal.csv"], "gessvdd cannot be fitted on equal.csv: all 3 rows of X are equal: there is nothing to desc"),
+        (["only.csv", "--label", "a"], "only.csv has no column left to fit on"),
+        (["no.npz"], "no.npz has no matrix 'X'; it has 'Z'"),
+        (["rows.csv", "-o", "taken"], "taken is there already; choose another name or replace it with --force"),
+        (["rows.csv", "-o", "folder", "--force"], "folder is a folder; name a file"),
+        (["rows.csv", "-o", "nowhere/m"], "there is no folder nowhere to write m to"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_fit_says_in_one_sentence_what_is_wrong(invoke, table, tmp_path, arguments, sentence):
+    (tmp_path / "rows.xls").touch()
+    (tmp_path / "gaps.csv").write_text("a,b\n1,2\n2,\n3,inf\n")
+    (tmp_path / "twice.parquet").write_text("no parquet")
+    (tmp_path / "empty.csv").write_text("a,b\n")
+    (tmp_path / "equal.csv").write_text("a,b\n1,2\n1,2\n1,2\n")
+    (tmp_path / "only.csv").write_text("a\n1\n2\n")
+    (tmp_path / "taken").write_text("precious")
+    (tmp_path / "folder").mkdir()
+    np.savez("no.npz", Z=np.eye(3))
+    before = sorted(path.name for path in tmp_path.iterdir())
+    out = [] if "-o" in arguments else ["-o", "m.pyod"]
+    assert said(invoke("fit", *arguments, *out)).startswith(sentence)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before, "nothing is written"
+    assert (tmp_path / "taken").read_text() == "precious"
+
+
+def test_columns_of_the_same_name_are_refused(invoke, tmp_path):
+    # A CSV reader renames them; a file of arrays can hold a vector that is called like a column of X.
+    np.savez("t.npz", X=np.eye(3), x1=np.zeros(3), x3=np.zeros(3))
+    done = invoke("fit", "t.npz", "-o", "m.pyod", "-d", LINEAR)
+    assert said(done) == "t.npz has more than one column called 'x1'; rename them"
+
+
+# score ----------------------------------------------------------------------------------------------------------------
+
+
+def test_score_keeps_the_columns_and_adds_the_models_answers(invoke, model, table):
+    done = invoke("score", "model.pyod", "rows.csv", "-o", "scored.csv", "--trusted")
+    assert (done.exit_code, done.stderr) == (0, "")
+    scored = pd.read_csv("scored.csv")
+    pd.testing.assert_frame_equal(scored[list(table.columns)], table, check_dtype=False)
+    X = table[["heat", "noise", "load"]]
+    assert_allclose(scored["score"], model.decision_function(X), rtol=1e-12)
+    assert_array_equal(scored["label"], model.predict(X))
+    assert_allclose(scored["probability"], model.predict_proba(X)[:, 1], atol=1e-12)
+    assert done.stdout == f"60 rows scored, {model.predict(X).sum()} of them outliers; written to scored.csv\n"
+
+
+def test_score_names_the_features_that_contribute_most(invoke, model, table):
+    invoke("score", "model.pyod", "rows.csv", "-o", "scored.csv", "--trusted", "--top", 2)
+    scored = pd.read_csv("scored.csv")
+    contributions = np.sort(model.explain(table[["heat", "noise", "load"]]), axis=1)[:, ::-1]
+    assert_allclose(scored[["contribution_1", "contribution_2"]], contributions[:, :2], rtol=1e-9)
+    assert (scored["feature_1"][50:] == "noise").all()
+    assert "feature_3" not in scored
+
+
+def test_only_outliers_are_explained_if_that_is_asked(invoke, model):
+    invoke("score", "model.pyod", "rows.csv", "-o", "scored.csv", "--trusted", "--explain", "outliers")
+    scored = pd.read_csv("scored.csv")
+    assert_array_equal(scored["feature_1"].notna(), scored["label"] == 1)
+
+
+def test_without_a_number_of_features_nothing_is_explained(invoke, model):
+    invoke("score", "model.pyod", "rows.csv", "-o", "scored.csv", "--trusted", "--top", 0)
+    assert pd.read_csv("scored.csv").columns[-1] == "probability"
+
+
+def test_features_are_found_by_name_in_any_order(invoke, model, table):
+    table[["load", "time", "noise", "heat"]].to_csv("turned.csv", index=False)
+    assert invoke("score", "model.pyod", "turned.csv", "-o", "scored.csv", "--trusted").exit_code == 0
+    expected = model.decision_function(table[["heat", "noise", "load"]])
+    assert_allclose(pd.read_csv("scored.csv")["score"], expected, rtol=1e-12)
+
+
+def test_other_columns_are_kept_and_named(invoke, model, table):
+    table.assign(room="a", floor=1).to_csv("more.csv", index=False)
+    done = invoke("score", "model.pyod", "more.csv", "-o", "scored.csv", "--trusted")
+    assert done.exit_code == 0
+    sentence = "more.csv has columns that are no features of the model, kept as they are: 'room', 'floor'"
+    assert done.stderr == f"gessvdd: note: {sentence}\n"
+    assert "room" in pd.read_csv("scored.csv")
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.csv.gz", "s.tsv", "s.parquet"])
+def test_every_format_is_written(invoke, model, name):
+    assert invoke("score", "model.pyod", "rows.csv", "-o", name, "--trusted").exit_code == 0
+    scored = pd.read_parquet(name) if name == "s.parquet" else pd.read_csv(name, sep="\t" if name == "s.tsv" else ",")
+    assert len(scored) == 60
+    assert "probability" in scored
+
+
+def test_a_detector_of_pyod_is_fitted_and_scores_too(invoke, table):
+    arguments = ("rows.csv", "-o", "m.pyod", "-d", "ecod", "--label", "state", "--normal", "ok", "--drop", "time")
+    assert invoke("fit", *arguments).exit_code == 0
+    assert invoke("score", "m.pyod", "rows.csv", "-o", "s.csv", "--trusted").exit_code == 0
+    X = table[["heat", "noise", "load"]].to_numpy()
+    scored = pd.read_csv("s.csv")
+    assert_allclose(scored["score"], ECOD().fit(X[:50]).decision_function(X), rtol=1e-9)
+    assert scored.columns[-1] == "probability", "it cannot explain itself"
+
+
+def test_a_model_that_python_saved_is_known_by_the_names_it_was_fitted_on(invoke, table):
+    X = table[["heat", "noise", "load"]]
+    detector = GESSVDD(kernel="linear", random_state=0).fit(X)
+    persistence.save(detector, "m.pyod")
+    assert invoke("score", "m.pyod", "rows.csv", "-o", "s.csv", "--trusted").exit_code == 0
+    assert_allclose(pd.read_csv("s.csv")["score"], detector.decision_scores_, rtol=1e-12)
+
+
+def test_force_replaces_what_is_there(invoke, model):
+    for _ in range(2):
+        done = invoke("score", "model.pyod", "rows.csv", "-o", "scored.csv", "--trusted", "--force")
+        assert done.exit_code == 0
+    assert invoke("fit", "rows.csv", "-o", "model.pyod", "-d", LINEAR, "--force", "--label", "state", "--drop", "time")
+
+
+def test_other_versions_are_noted(invoke, model):
+    envelope = joblib.load("model.pyod")
+    joblib.dump(envelope | {"numpy_version": "0.1"}, "old.pyod")
+    done = invoke("score", "old.pyod", "rows.csv", "-o", "scored.csv", "--trusted")
+    assert done.exit_code == 0
+    assert done.stderr.startswith("gessvdd: note: ")
+    assert "numpy" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+class Bomb:
+    """Leaves a mark when it is unpickled."""
+
+    def __reduce__(self):
+        return open, ("mark", "w")
+
+
+def test_an_untrusted_file_is_refused_before_it_runs_anything(invoke, table, tmp_path):
+    joblib.dump(Bomb(), "bomb.pyod")
+    sentence = "bomb.pyod is a pickle, which can run any code when it is loaded; if you trust its source, say --trusted"
+    assert said(invoke("score", "bomb.pyod", "rows.csv", "-o", "s.csv")) == sentence
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["none.pyod", "rows.csv"], "there is no file none.pyod"),
+        (["rows.csv", "rows.csv"], "rows.csv cannot be loaded as a model: "),
+        (["dict.pyod", "rows.csv"], "dict.pyod holds a list, which is no detector"),
+        (["nameless.pyod", "rows.csv"], "nameless.pyod does not say which columns its features are; save the model"),
+        (["model.pyod", "none.csv"], "there is no file none.csv"),
+        (["model.pyod", "fewer.csv"], "fewer.csv lacks 2 of the 3 features: 'noise', 'load'"),
+        (
+            ["model.pyod", "text.csv"],
+            "text.csv: the columns 'noise' do not hold numbers; encode them, or leave them ou",
+        ),
+        (
+            ["model.pyod", "gaps.csv"],
+            "gaps.csv: 1 values are missing or infinite, the first in column 'noise' of data ",
+        ),
+        (
+            ["model.pyod", "named.csv"],
+            "named.csv has columns called 'label' already; choose other names for the new on",
+        ),
+        (["model.pyod", "rows.csv", "-o", "s.xls"], "s.xls cannot be written; its name must end in .csv, .csv.gz, "),
+        (["model.pyod", "rows.csv", "-o", "rows.csv"], "rows.csv is there already; choose another name or replace it"),
+        (["model.pyod", "rows.csv", "-o", "no/s.csv"], "there is no folder no to write s.csv to"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.usefixtures("model")
+def test_score_says_in_one_sentence_what_is_wrong(invoke, table, tmp_path, arguments, sentence):
+    table[["heat"]].to_csv("fewer.csv", index=False)
+    table.assign(noise="loud").to_csv("text.csv", index=False)
+    table.assign(noise=[None, *table["noise"][1:]]).to_csv("gaps.csv", index=False)
+    table.assign(label=0).to_csv("named.csv", index=False)
+    joblib.dump([1], "dict.pyod")
+    joblib.dump(ECOD().fit(table[["heat", "noise", "load"]].to_numpy()), "nameless.pyod")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    out = [] if "-o" in arguments else ["-o", "s.csv"]
+    assert said(invoke("score", *arguments, *out, "--trusted")).startswith(sentence)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before, "nothing is written"
+
+
+def test_a_prefix_makes_room_for_the_new_columns(invoke, model, table):
+    table.assign(label=0).to_csv("named.csv", index=False)
+    arguments = ("score", "model.pyod", "named.csv", "-o", "s.csv", "--trusted", "--prefix", "gessvdd_")
+    assert invoke(*arguments).exit_code == 0
+    assert {"label", "gessvdd_label", "gessvdd_score", "gessvdd_feature_1"} <= set(pd.read_csv("s.csv").columns)
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(invoke, model, tmp_path, monkeypatch):
+    def full(self, *arguments, **keywords):
+        arguments[0].write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
+    done = invoke("score", "model.pyod", "rows.csv", "-o", "s.csv", "--trusted")
+    assert said(done) == "s.csv cannot be written: No space left on device"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.pyod", "rows.csv"]
