@@ -15,7 +15,9 @@ from pyod_gessvdd.plugins import key
 
 pytestmark = pytest.mark.xdist_group("installs")
 
-PACKAGES = {path.parent.name: path.parent for path in (Path(__file__).parents[2] / "plugins").glob("*/pyproject.toml")}
+PACKAGES = {
+    path.parent.name: path.parent for path in sorted((Path(__file__).parents[2] / "plugins").glob("*/pyproject.toml"))
+}
 
 #: Fits a detector with each component, given as [kind, name] pairs, and saves it.
 FIT = """if True:
