@@ -292,6 +292,8 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         laplacian: Laplacian = self._component("laplacian", inherited)
         updater: Updater = self._component("updater", inherited)
         backend = self._component("qp_backend", inherited)
+        if self.sigma is not None and not hasattr(kernel, "sigma"):
+            raise ValueError(f"sigma is the width of kernel 'rbf', got {self.sigma!r}; kernel {kernel.name!r} has none")
         if updater.needs_graph and isinstance(laplacian, NoGraph):
             raise ValueError(f"updater {updater.name!r} needs a graph, and laplacian {laplacian.name!r} has none")
 

@@ -237,7 +237,7 @@ class GESVM(_WholeSpace):
     [0, 1]
     """
 
-    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "center": False, "residual": False}
+    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "center": False}
 
     def __init__(
         self,
@@ -298,7 +298,12 @@ residual, threshold, contamination, random_state
     [0, 1]
     """
 
-    _fixed: ClassVar[dict[str, Any]] = {"laplacian": "none", "updater": "gradient", "criterion": "min"}
+    _fixed: ClassVar[dict[str, Any]] = {
+        "laplacian": "none",
+        "updater": "gradient",
+        "criterion": "min",
+        "ridge": 1e-6,
+    }
 
     def __init__(
         self,

@@ -117,8 +117,8 @@ def test_svdd_is_as_narrow_as_scale_unless_a_width_is_given(data):
 @pytest.mark.parametrize("laplacian", GRAPHS)
 def test_gesvdd_is_gessvdd_with_all_dimensions_and_no_update(laplacian, kernel, data):
     X, X_test = data
-    params = {"laplacian": laplacian, "kernel": kernel, "random_state": 0, "C": 0.1}
-    same = GESSVDD(n_components="all", n_iter=0, **params).fit(X)
+    params = {"laplacian": laplacian, "kernel": kernel, "random_state": 0, "C": 0.1, "standardize": True, "ridge": 1e-6}
+    same = GESSVDD(n_components="all", n_iter=0, residual=False, **params).fit(X)
     assert_array_equal(GESVDD(**params).fit(X).decision_function(X_test), same.decision_function(X_test))
 
 
@@ -282,7 +282,13 @@ def test_each_regulariser_learns_another_subspace(member, data):
 def test_the_regulariser_is_a_parameter_of_the_gradient_updater_too(data):
     X, _ = data
     by_updater = GESSVDD(
-        kernel="linear", laplacian="none", criterion="min", n_components=2, updater="gradient(psi=2, beta=0.5)"
+        kernel="linear",
+        laplacian="none",
+        criterion="min",
+        n_components=2,
+        updater="gradient(psi=2, beta=0.5)",
+        standardize=True,
+        residual=False,
     )
     by_class = SSVDD(kernel="linear", n_components=2, psi=2, beta=0.5)
     assert_array_equal(by_updater.fit(X).components_, by_class.fit(X).components_)
