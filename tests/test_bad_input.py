@@ -304,7 +304,11 @@ WRONG = [
     ),
     ("contamination", [0.0, 0.6, "auto", None], r"contamination must be.*\(0, 0\.5\]"),
     ("center", ["yes", None, 1], "center must be True or False"),
-    ("standardize", ["no", None, 1], "standardize must be True or False"),
+    (
+        "standardize",
+        ["no", None, 1],
+        "standardize must be True, False, 'standard', 'robust', 'signed_log' or 'quantile'",
+    ),
     ("residual", ["yes", None], "residual must be True or False"),
 ]
 
