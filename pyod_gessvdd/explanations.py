@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pyod_gessvdd.attribution import N_NODES, along_path, by_differences, made_exact
 from pyod_gessvdd.graph import row_blocks
 from pyod_gessvdd.preprocessing import map_blocks, validated
+from pyod_gessvdd.residual import left_out_factor
 
 Array = np.ndarray
 
@@ -35,6 +36,7 @@ class Explained(BaseEstimator):
     alpha_: Array
     support_: Array
     decision_scores_: Array
+    leverage_: Array | None
     labels_: Array
     _takes_rows: bool
     _scores: Callable[[Array], Array]
@@ -87,7 +89,13 @@ class Explained(BaseEstimator):
         elif self.kernel_.input_is_rows:
             normal = self._evenly_by_score(MAX_REFERENCES, only_normal=True)
             self._references = self.scaling_.apply(X[normal])
-            self._reference_scores = self.decision_scores_[normal]
+            self._reference_scores = self._scores_of_training_rows()[normal]
+
+    def _scores_of_training_rows(self) -> Array:
+        """What ``decision_function`` gives for them: ``decision_scores_`` may be of rows as if left out."""
+        if self.leverage_ is None:
+            return self.decision_scores_
+        return self.decision_scores_ / left_out_factor(self.leverage_)
 
     def _weighted_mean(self, X: Array) -> Array:
         """Σ α_i φ_i, whose image is the sphere's centre, for rows that are their own features."""

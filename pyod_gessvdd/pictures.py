@@ -92,7 +92,7 @@ class Pictured(Explained):
             parts[columns],
             bands,
             cutoffs,
-            title=f"Row {index}: score {self.decision_scores_[index]:.4g}, {verdict}",
+            title=f"Row {index}: score {self._scores_of_training_rows()[index]:.4g}, {verdict}",
             rest=(len(parts) - len(columns), float(parts.sum() - parts[columns].sum())),
         )
         if file_name is not None:
@@ -136,7 +136,7 @@ class Pictured(Explained):
         if training is not None:
             drawn = self._evenly_by_score(max_rows)
             Z = self._map(self.description_.project, training[drawn])[:, pair]
-            scores = self.decision_scores_[drawn]
+            scores = self._scores_of_training_rows()[drawn]
             outlying, support = self.labels_[drawn] == 1, self.alpha_[drawn] > 0
             points["training row"] = Z[~outlying], scores[~outlying]
             points["outlier"] = Z[outlying], scores[outlying]
@@ -195,7 +195,7 @@ class Pictured(Explained):
         rows = getattr(self, "_training_rows", None) if X is None else validated(self, X, reset=False)
         if rows is None:
             raise ValueError("the training rows are not saved with a model; pass them as X")
-        trained = self.decision_scores_
+        trained = self._scores_of_training_rows()
         if len(rows) != len(trained):
             raise ValueError(f"X must hold the {len(trained)} rows of the training data, got {len(rows)}")
         scores = self._scores(rows)
