@@ -42,6 +42,8 @@ class PyODContract(BaseDetector):
     """
 
     threshold: str
+    #: The score of the sphere, for new rows.
+    _radius_threshold: float = 1.0
 
     def __init__(self, contamination: Any = 0.1) -> None:
         # PyOD checks floats here and nothing after ``set_params``; we check everything, in ``fit``.
@@ -223,7 +225,7 @@ class PyODContract(BaseDetector):
         self._sigma = max(float(np.std(scores)), np.finfo(float).eps * max(1.0, abs(self._mu)))
         self.thresholder_: Any = None
         if self.threshold == "radius":
-            self.threshold_ = 1.0
+            self.threshold_ = self._radius_threshold
             self.labels_ = self._labels(scores)
         elif isinstance(self.contamination, numbers.Real):
             self.threshold_ = float(np.percentile(scores, 100 * (1 - float(self.contamination))))

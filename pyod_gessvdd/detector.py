@@ -22,7 +22,7 @@ from pyod_gessvdd.parameters import check_parameters
 from pyod_gessvdd.pictures import Pictured
 from pyod_gessvdd.preprocessing import Scaling, map_blocks, validated
 from pyod_gessvdd.qp import solve_in_place
-from pyod_gessvdd.residual import solve_both_sides
+from pyod_gessvdd.residual import left_out_factor, solve_both_sides
 from pyod_gessvdd.specs import resolve
 from pyod_gessvdd.subspace import n_seen, orthonormalise, principal_directions, random_directions
 from pyod_gessvdd.training import TrainingData, TrainingResult, alternate
@@ -101,8 +101,9 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         outside the subspace and outside the span of the features, and ρ the mean scatter that the graph leaves there
         (1 without a graph). False is the paper's score.
     threshold : {"contamination", "radius"}, default="contamination"
-        What decides the labels: PyOD's percentile of the training scores, or the sphere (score above 1), which is
-        what training on clean data asks for.
+        What decides the labels: PyOD's percentile of the training scores, or the sphere, which is what training on
+        clean data asks for: a score above 1 or, with the residual and a graph, above what the training rows on the
+        sphere would have on average without themselves.
     contamination : float in (0, 0.5] or a PyThresh object, default=0.1
         The share of outliers expected in the training data.
     random_state : int, RandomState or None
@@ -134,8 +135,13 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         Why the alternation ended.
     n_features_in_, feature_names_in_
         The number of columns at fit, and their names if X was a DataFrame.
+    leverage_ : ndarray of shape (N,) or None
+        With the residual and a graph: how much each training row pulls the description towards itself, in [0, 1).
     decision_scores_, labels_, threshold_
-        PyOD's: the training rows' scores and labels, and the score above which a row is an outlier.
+        PyOD's: the training rows' scores and labels, and the score above which a row is an outlier. With the residual
+        and a graph, a training row's score is about what it would be without itself among the training rows,
+        ``decision_function(X) / (1 - leverage_) ** 0.75``; PyOD's KNN and LOF leave it out, too. Beside the scores of
+        rows that took part, all new rows would look abnormal. Otherwise it is ``decision_function(X)``.
 
     References
     ----------
@@ -271,6 +277,9 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         self._publish(result)
         self._set_n_classes(None)
         self.decision_scores_ = self._scores(X)
+        if result.leverage is not None:
+            # As new rows are scored: not by a description that they have taken part in.
+            self.decision_scores_ *= left_out_factor(result.leverage)
         self._process_decision_scores()
         self._keep_for_explanations(X)
         return self
@@ -283,6 +292,8 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         laplacian: Laplacian = self._component("laplacian", inherited)
         updater: Updater = self._component("updater", inherited)
         backend = self._component("qp_backend", inherited)
+        if self.sigma is not None and not hasattr(kernel, "sigma"):
+            raise ValueError(f"sigma is the width of kernel 'rbf', got {self.sigma!r}; kernel {kernel.name!r} has none")
         if updater.needs_graph and isinstance(laplacian, NoGraph):
             raise ValueError(f"updater {updater.name!r} needs a graph, and laplacian {laplacian.name!r} has none")
 
@@ -397,6 +408,11 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         self.support_ = sphere.support
         self.boundary_ = sphere.boundary
         self.outside_ = sphere.outside
+        self.leverage_ = result.leverage
+        self._radius_threshold = 1.0
+        if result.leverage is not None:
+            on_the_sphere = sphere.boundary if len(sphere.boundary) else sphere.support
+            self._radius_threshold = float(left_out_factor(result.leverage[on_the_sphere]).mean())
         self.n_components_ = result.Q.shape[0]
         self.n_iter_ = result.n_iter
         self.history_ = result.history

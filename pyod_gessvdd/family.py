@@ -51,7 +51,8 @@ class _Member(GESSVDD):
 class _WholeSpace(_Member):
     """No subspace, and therefore no updates: whiten if there is a graph, and put a boundary around the rows."""
 
-    _fixed: ClassVar[dict[str, Any]] = {"n_components": "all", "n_iter": 0}
+    # The whole space has no part outside of it, but for what a kernel's own features miss: that is SVDD's alone.
+    _fixed: ClassVar[dict[str, Any]] = {"n_components": "all", "n_iter": 0, "residual": False}
 
     @property
     def variant(self) -> None:
@@ -297,7 +298,12 @@ residual, threshold, contamination, random_state
     [0, 1]
     """
 
-    _fixed: ClassVar[dict[str, Any]] = {"laplacian": "none", "updater": "gradient", "criterion": "min"}
+    _fixed: ClassVar[dict[str, Any]] = {
+        "laplacian": "none",
+        "updater": "gradient",
+        "criterion": "min",
+        "ridge": 1e-6,
+    }
 
     def __init__(
         self,

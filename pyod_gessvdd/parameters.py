@@ -39,7 +39,7 @@ def check_parameters(params: dict[str, Any]) -> None:
             _refuse(f"{name} must be True or False", params[name])
     standardize = params["standardize"]
     if not (isinstance(standardize, bool | np.bool_) or (isinstance(standardize, str) and standardize in SCALINGS)):
-        _refuse(f"standardize must be True, False, {' or '.join(map(repr, SCALINGS))}", standardize)
+        _refuse("standardize must be True, False, 'standard', 'robust', 'signed_log' or 'quantile'", standardize)
     if "psi" in params:
         check_regulariser(params["psi"], params["beta"])
 

@@ -8,9 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pyod_gessvdd.dual import QPSolution
-from pyod_gessvdd.graph import RELATIVE_ZERO
+from pyod_gessvdd.graph import RELATIVE_ZERO, gram
 
 Array = np.ndarray
+
+#: The largest leverage of a row: beyond it, what the row would be without itself is anybody's guess.
+MOST_LEVERAGE = 0.99
+#: The power of 1/(1 − h) by which a training row's score grows when the row is left out. One holds if the subspace
+#: stays and every direction is whitened by its own scatter; here directions turn away, and what is discarded shares
+#: one scatter. Measured as the share of new normal rows above the score that a tenth of the training rows exceed, on
+#: 11 sets: 0.64 with 0, 0.11 with 3/4, 0.05 with 1.
+LEFT_OUT_POWER = 0.75
 
 
 @dataclass(frozen=True)
@@ -23,7 +31,8 @@ class ResidualAxis:
     A length has no side: rows that lie as far outside lie there in different directions, and the middle between them
     is inside. So the sphere is solved for every row at +r/√ρ and at −r/√ρ (:func:`solve_both_sides`), which puts its
     centre into the subspace. With the rows on one side only, the centre would lie where rows usually are, and a row
-    without any residual would be an outlier (mean ROC-AUC over 11 ADBench sets: 0.87 instead of 0.90).
+    without any residual would be an outlier (mean ROC-AUC over six ADBench sets, trained on clean rows, with 100
+    components: 0.83 instead of 0.86).
 
     Attributes
     ----------
@@ -95,6 +104,30 @@ def _outside_scatter(Q: Array, S_x: Array | None) -> float:
 def _nothing(S_x: Array | None) -> float:
     # Relative to the mean scatter: a difference of traces is never exactly zero.
     return 0.0 if S_x is None else RELATIVE_ZERO * float(np.trace(S_x)) / len(S_x)
+
+
+def leverage(Z: Array) -> Array:
+    """How much each training row pulls the metric towards itself: h_i = ‖z_i‖²/N, below one.
+
+    The whitening is learnt from the rows that it is then applied to. A row in a direction of its own has a scatter
+    there that is its own doing, and looks closer than it would have looked had it not been there. For
+    s = φᵀ(S + ρI)⁻¹φ with S = ΦᵀΦ/N the formula of Sherman and Morrison tells what it would have been:
+    s/(1 − s/N). Where the graph's scale is not that of the covariance, the unit is the largest scatter in the subspace.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (N, d + 1)
+        The whitened training rows, around their mean, with the residual's coordinate.
+    """
+    inside = Z[:, :-1]
+    unit = float(np.linalg.eigvalsh(gram(inside, np.zeros(inside.shape[1])))[-1])  # N times the largest scatter
+    share = np.einsum("ij,ij->i", Z, Z) / unit if unit > 0 else np.zeros(len(Z))
+    return np.minimum(share, MOST_LEVERAGE)
+
+
+def left_out_factor(leverage: Array) -> Array:
+    """By how much the score of each training row grows when the row is left out."""
+    return (1.0 - leverage) ** -LEFT_OUT_POWER
 
 
 def solve_both_sides(

@@ -12,7 +12,7 @@ import numpy as np
 from pyod_gessvdd.components import Updater, UpdateState
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.graph import Graph, row_blocks
-from pyod_gessvdd.residual import ResidualAxis
+from pyod_gessvdd.residual import ResidualAxis, leverage
 from pyod_gessvdd.subspace import orthonormalise, subspace_distance, whiten
 from pyod_gessvdd.validation import check_projection
 
@@ -36,7 +36,8 @@ class TrainingData:
 class TrainingResult:
     """The subspace and the sphere in it that the alternation ends with, and how it went.
 
-    ``best_iteration`` is the index in ``history`` of the iterate that they are from.
+    ``best_iteration`` is the index in ``history`` of the iterate that they are from. ``leverage`` is how much each row
+    pulls the description towards itself, if there is a residual coordinate.
     """
 
     Q: Array
@@ -46,6 +47,7 @@ class TrainingResult:
     stop_reason: str = ""
     best_iteration: int = 0
     axis: ResidualAxis | None = None
+    leverage: Array | None = None
 
     @property
     def n_iter(self) -> int:
@@ -134,6 +136,8 @@ def alternate(
                 Q = updated
         if stop_reason:
             kept.stop_reason = stop_reason
+            if kept.axis is not None and data.S_x is not None:
+                kept.leverage = leverage(_project(data, kept.projection, kept.axis, buffer)[: len(data.Phi)])
             if warn:
                 _warn_about_lost_dimensions(kept.Q.shape[0], n_components, n_unseen, updater)
             return kept

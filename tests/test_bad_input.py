@@ -304,7 +304,11 @@ WRONG = [
     ),
     ("contamination", [0.0, 0.6, "auto", None], r"contamination must be.*\(0, 0\.5\]"),
     ("center", ["yes", None, 1], "center must be True or False"),
-    ("standardize", ["no", None, 1], "standardize must be True or False"),
+    (
+        "standardize",
+        ["no", None, 1],
+        "standardize must be True, False, 'standard', 'robust', 'signed_log' or 'quantile'",
+    ),
     ("residual", ["yes", None], "residual must be True or False"),
 ]
 
@@ -542,8 +546,8 @@ def test_updater_that_finds_nothing_ends_the_alternation_and_says_so():
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        (lambda dual: dual.upper[:3], r"returned alpha of shape \(3,\); expected \(40,\)"),
-        (lambda dual: dual.upper[:, None], r"returned alpha of shape \(40, 1\); expected \(40,\)"),
+        (lambda dual: dual.upper[:3], r"returned alpha of shape \(3,\); expected \(80,\)"),
+        (lambda dual: dual.upper[:, None], r"returned alpha of shape \(80, 1\); expected \(80,\)"),
         (None, "returned None; expected an array of real numbers"),
         ("solved", "returned values of type .*; expected an array of real numbers"),
         (lambda dual: dual.upper * np.nan, "returned NaN or infinite values in alpha"),
@@ -616,7 +620,7 @@ def test_kernel_that_changes_its_width_after_fit_is_named():
     def widening(X):
         return X if np.abs(X).max() < 100 else np.hstack([X, X])
 
-    detector = GESSVDD(kernel=FaultyKernel(widening), laplacian="pca", standardize=False).fit(good_rows())
+    detector = GESSVDD(kernel=FaultyKernel(widening), residual=False, standardize=False).fit(good_rows())
     with pytest.raises(
         ComponentError, match=r"kernel 'faulty' returned features of shape \(\d+, 8\); expected \(\d+, 4\)"
     ):

@@ -206,7 +206,7 @@ def test_new_rows_are_drawn_beside_the_training_rows_or_alone(detector, X):
 
 
 def test_one_coordinate_is_drawn_with_the_score(X):
-    detector = GESSVDD(kernel="linear", n_components=1, random_state=0).fit(X)
+    detector = GESSVDD(kernel="linear", n_components=1, residual=False, random_state=0).fit(X)
     axes = detector.plot_subspace().axes[0]
     inlier = detector.labels_ == 0
     expected = np.column_stack([detector.transform(X)[inlier, 0], detector.decision_scores_[inlier]])

@@ -14,9 +14,10 @@ from pyod.models.suod import SUOD
 from pythresh.thresholds.filter import FILTER
 from pythresh.thresholds.iqr import IQR
 from sklearn.base import clone, is_outlier_detector
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -108,8 +109,28 @@ def test_rejection_stats_before_fit_say_not_fitted():
         GESSVDD().compute_rejection_stats()
 
 
-def test_decision_function_of_the_training_rows_is_decision_scores_exactly(fitted, data):
-    assert_array_equal(fitted.decision_function(data[0]), fitted.decision_scores_)
+@pytest.mark.parametrize("params", [{"residual": False}, {"laplacian": "none"}])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_decision_function_of_the_training_rows_is_decision_scores_exactly(kernel, params, data):
+    detector = gessvdd(kernel=kernel, **params).fit(data[0])
+    assert detector.leverage_ is None
+    assert_array_equal(detector.decision_function(data[0]), detector.decision_scores_)
+    assert_array_equal(detector.predict(data[0]), detector.labels_)
+
+
+def test_with_the_residual_the_training_rows_are_scored_as_if_left_out(fitted, data):
+    assert 0 <= fitted.leverage_.min() < fitted.leverage_.max() < 1
+    factor = (1 - fitted.leverage_) ** -0.75
+    assert_allclose(fitted.decision_function(data[0]) * factor, fitted.decision_scores_, rtol=1e-14)
+
+
+@pytest.mark.parametrize("threshold", ["contamination", "radius"])
+@pytest.mark.parametrize("normal_class", [0, 1])
+def test_about_a_tenth_of_the_new_normal_rows_is_called_outlying(normal_class, threshold):
+    X, y = load_breast_cancer(return_X_y=True)
+    train, new = train_test_split(X[y == normal_class], random_state=0)
+    share = GESSVDD(threshold=threshold, random_state=0).fit(train).predict(new).mean()
+    assert 0.02 < share < 0.25  # all of them, if rows that took part were the measure
 
 
 def test_outliers_score_higher(fitted, data):
@@ -132,7 +153,6 @@ def test_predict_is_score_above_threshold(fitted, data):
     labels = fitted.predict(data[1])
     assert labels.dtype.kind == "i"
     assert_array_equal(labels, fitted.decision_function(data[1]) > fitted.threshold_)
-    assert_array_equal(fitted.predict(data[0]), fitted.labels_)
 
 
 @pytest.mark.parametrize("method", ["linear", "unify"])
@@ -282,7 +302,7 @@ def test_fit_predict_score_refuses_other_scores(data):
 def test_fit_transform_is_fit_and_transform(data):
     detector = gessvdd()
     Z = detector.fit_transform(data[0])
-    assert Z.shape == (len(data[0]), detector.n_components_)
+    assert Z.shape == (len(data[0]), detector.n_components_ + 1)  # and the residual
     assert_array_equal(Z, detector.transform(data[0]))
 
 
@@ -465,7 +485,6 @@ def test_scores_are_float64_whatever_comes_in(dtype, kernel, data):
     detector = clone(unfitted).fit(X)
     assert detector.decision_scores_.dtype == detector.decision_function(X).dtype == np.float64
     assert detector.transform(X).dtype == detector.predict_proba(X).dtype == np.float64
-    assert_array_equal(detector.decision_function(X), detector.decision_scores_)
     assert_array_equal(detector.decision_scores_, unfitted.fit(X.astype(np.float64)).decision_scores_)
 
 

@@ -51,7 +51,9 @@ Examples:
 @run_options(seeds=5)
 @click.pass_context
 def command(ctx: click.Context, data: tuple[str, ...], detectors: tuple[str, ...], **options: Any) -> None:
-    """Compare detectors on data sets: terminal table, results.csv, report.md and report.html.
+    """Compare detectors on data sets, and draw the report.
+
+    Prints a table and writes results.csv, report.md and report.html.
 
     Every data set, detector, setting and seed is a job. Results are stored as they come: a run that was stopped in any
     way goes on with --resume. A detector that raises, returns NaN, crashes or passes --timeout is a recorded failure.

@@ -17,7 +17,9 @@ Examples:
 @click.command("report", epilog=EXAMPLES)
 @click.argument("run", type=click.Path(path_type=Path), default=Path())
 def command(run: Path) -> None:
-    """Draw results.csv, report.md and report.html of a run folder again.
+    """Draw the report of a run folder again.
+
+    Writes its results.csv, report.md and report.html.
 
     RUN is the folder that gessvdd compare wrote (its --out), the current one if it is not given. Everything is taken
     from its results.sqlite; nothing is fitted. An unfinished run is reported as far as it is.

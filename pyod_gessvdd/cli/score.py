@@ -35,7 +35,7 @@ Examples:
 def command(
     model: Path, data: Path, out: Path, trusted: bool, top: int, explain: str, prefix: str, force: bool
 ) -> None:
-    """Score the rows of DATA with a model that gessvdd fit has saved.
+    """Score the rows of DATA with a saved model.
 
     The columns of DATA are kept, and these are added: score, label (1 is an outlier), probability (of being one) and,
     if the detector can explain itself, feature_1 and contribution_1 … of the features that contribute most. Features

@@ -40,6 +40,9 @@ KERNELS = {
     "rbf(gamma=0.5)": lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.5),
     "laplacian": lambda A, B: pairwise.laplacian_kernel(A, B, gamma=1 / A.shape[1]),
     "laplacian(gamma='scale')": lambda A, B: pairwise.laplacian_kernel(A, B, gamma=GAMMA_SCALE),
+    "mixed": lambda A, B: (
+        (pairwise.laplacian_kernel(A, B, gamma=0.5 / A.shape[1]) + pairwise.rbf_kernel(A, B, gamma=1 / A.shape[1])) / 2
+    ),
     "exponential": lambda A, B: Matern(np.sqrt(1 / GAMMA_SCALE), nu=0.5)(A, B),
     "exponential(gamma=0.7)": lambda A, B: Matern(1 / 0.7, nu=0.5)(A, B),
     "matern": lambda A, B: Matern(np.sqrt(1 / GAMMA_SCALE), nu=1.5)(A, B),
@@ -193,7 +196,8 @@ def test_a_precomputed_kernel_does_not_know_its_residual():
 
 
 def test_detectors_with_the_kernel_by_name_by_function_and_as_a_matrix_agree():
-    params = {"n_components": 4, "standardize": False, "laplacian": "knn", "n_iter": 2}
+    # A precomputed kernel does not know its residual.
+    params = {"n_components": 4, "standardize": False, "laplacian": "knn", "n_iter": 2, "residual": False}
     by_name = GESSVDD(kernel="polynomial(degree=2, gamma=0.1)", **params).fit(X)
     by_function = GESSVDD(kernel=lambda A, B: (0.1 * A @ B.T + 1.0) ** 2, **params).fit(X)
     by_matrix = GESSVDD(kernel="precomputed", **params).fit((0.1 * X @ X.T + 1.0) ** 2)
@@ -400,10 +404,17 @@ def test_gamma_and_sigma_together_are_an_error():
 
 @pytest.mark.parametrize("width", [{"gamma": 0.05}, {"sigma": 3.0}, {"gamma": "median"}], ids=str)
 def test_the_detectors_width_is_the_kernels(width):
-    by_detector = GESSVDD(n_components=3, n_iter=0, random_state=0, **width).fit(X)
+    by_detector = GESSVDD(kernel="rbf", n_components=3, n_iter=0, random_state=0, **width).fit(X)
     by_kernel = GESSVDD(kernel=RBF(**width), n_components=3, n_iter=0, random_state=0).fit(X)
     assert by_detector.kernel_.gamma_ == by_kernel.kernel_.gamma_
     np.testing.assert_array_equal(by_detector.decision_scores_, by_kernel.decision_scores_)
+
+
+@pytest.mark.parametrize("kernel", ["mixed", "linear"])
+def test_a_sigma_that_the_kernel_does_not_have_is_refused(kernel):
+    sentence = f"sigma is the width of kernel 'rbf', got 3.0; kernel '{kernel}' has none"
+    with pytest.raises(ValueError, match=sentence):
+        GESSVDD(kernel=kernel, sigma=3.0).fit(X)
 
 
 def test_chi2_takes_the_detectors_gamma_or_one():
