@@ -294,8 +294,8 @@ def test_a_plugin_that_raises_half_way_registers_nothing(install):
 
 
 def test_a_plugin_with_one_bad_component_registers_none_of_its_kinds(install):
-    install("mixed", dedent(RING) + dedent(STAY).replace("register(Stay)", "register(Ring)"))
-    assert "register_updaters got <class 'mixed.Ring'>; expected a subclass of Updater" in failure("mixed")
+    install("two-kinds", dedent(RING) + dedent(STAY).replace("register(Stay)", "register(Ring)"))
+    assert "register_updaters got <class 'two_kinds.Ring'>; expected a subclass of Updater" in failure("two_kinds")
     assert "ring" not in plugins.registry().names("laplacian")
 
 
