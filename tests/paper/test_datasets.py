@@ -76,7 +76,9 @@ def test_a_missing_file_is_named_with_the_way_to_say_where_it_is(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"not gzip", gzip.compress(b"f0,label\nx,Setosa\n"), gzip.compress(b"f0,f1\n1,2\n")]
+    "content",
+    [b"not gzip", gzip.compress(b"f0,label\nx,Setosa\n"), gzip.compress(b"f0,f1\n1,2\n")],
+    ids=["not gzip", "not a number", "no label"],  # a compressed file holds the time, and so would the test's name
 )
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path, content):
     (tmp_path / "paper").mkdir()
