@@ -59,6 +59,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--max-rows", type=int, default=10_000, help="rows per data set (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="detectors that run side by side (default: %(default)s)")
     parser.add_argument("--datasets", nargs="+", default=["adbench", "odds"], help="(default: adbench odds)")
+    parser.add_argument("--others", nargs="+", default=OTHERS, help="PyOD's (default: fifteen of them)")
     parser.add_argument("--ours", nargs="+", default=["GESSVDD"], help="our detectors (default: GESSVDD)")
     parser.add_argument("--fresh", nargs="*", default=[], help="detectors to run again")
     return parser.parse_args()
@@ -70,7 +71,7 @@ def _run(arguments: argparse.Namespace, setting: str, folder: Path) -> Compariso
         task = bar.add_task(setting)
         return compare(
             arguments.datasets,
-            [*arguments.ours, *OTHERS],
+            [*arguments.ours, *arguments.others],
             setting=setting,
             seeds=SEEDS[setting],
             jobs=arguments.jobs,

@@ -251,7 +251,7 @@ def test_a_model_that_python_saved_is_known_by_the_names_it_was_fitted_on(invoke
     detector = GESSVDD(kernel="linear", random_state=0).fit(X)
     persistence.save(detector, "m.pyod")
     assert invoke("score", "m.pyod", "rows.csv", "-o", "s.csv", "--trusted").exit_code == 0
-    assert_allclose(pd.read_csv("s.csv")["score"], detector.decision_scores_, rtol=1e-12)
+    assert_allclose(pd.read_csv("s.csv")["score"], detector.decision_function(X), rtol=1e-12)
 
 
 def test_force_replaces_what_is_there(invoke, model):
