@@ -28,7 +28,7 @@ def test_names_have_the_parameters_of_their_components():
     params = GESSVDD(laplacian="knn", updater="gradient", kernel="rbf", qp_backend="osqp").get_params()
     assert params["laplacian__n_neighbors"] == 5
     assert params["updater__step_size"] is None
-    assert params["kernel__n_landmarks"] == 500
+    assert params["kernel__n_landmarks"] == 1000
     assert params["kernel__energy"] is None
     assert params["qp_backend__max_iter"] == OSQP().max_iter
 
@@ -91,7 +91,7 @@ def test_set_params_refuses_a_parameter_that_the_detector_does_not_have():
 
 
 def test_set_params_returns_the_detector():
-    detector = GESSVDD()
+    detector = GESSVDD(laplacian="within")
     assert detector.set_params(laplacian__n_clusters=3) is detector
     assert detector.set_params() is detector
 
