@@ -36,7 +36,13 @@ def start(folder, *arguments):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Tests that run in the background ignore interrupts, and what they start would, too.
+        preexec_fn=_mind_interrupts,
     )
+
+
+def _mind_interrupts():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def recorded(folder):
