@@ -124,6 +124,7 @@ def detector_of(case, data, n_iter):
         n_iter=n_iter,
         center=False,
         standardize=False,
+        residual=False,
         ridge=0.0,
     )
 
