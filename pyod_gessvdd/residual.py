@@ -93,12 +93,14 @@ class ResidualAxis:
 
 def _outside_scatter(Q: Array, S_x: Array | None) -> float:
     """ρ, the mean scatter outside Q; with nothing outside, the smallest scatter inside."""
-    d, n_features = Q.shape
     if S_x is None:
         return 1.0
-    if d == n_features:
+    # A constant column is no direction that rows could have differed in.
+    variances = np.diag(S_x)
+    outside = int(np.count_nonzero(variances > RELATIVE_ZERO * variances.max(initial=0.0))) - len(Q)
+    if outside <= 0:
         return float(np.linalg.eigvalsh(Q @ S_x @ Q.T)[0])
-    return (float(np.trace(S_x)) - float(np.einsum("ij,ij->", Q @ S_x, Q))) / (n_features - d)
+    return (float(np.trace(S_x)) - float(np.einsum("ij,ij->", Q @ S_x, Q))) / outside
 
 
 def _nothing(S_x: Array | None) -> float:
