@@ -96,12 +96,13 @@ def _header(arguments: argparse.Namespace, results: dict[str, ComparisonResult])
     meta = next(iter(results.values())).meta
     versions = ", ".join(f"{name} {version}" for name, version in meta["versions"].items())
     machine = ", ".join(f"{name} {value}" for name, value in meta["machine"].items())
+    chosen = "" if arguments.others == OTHERS else f" --others {' '.join(arguments.others)}"
     return f"""# Quality out of the box
 
-`python benchmarks/quality.py --data-dir DATA --max-rows {arguments.max_rows}`: all detectors with their default
-parameters, on the same splits and the same scaling. Means are over the seeds first and over the data sets second. A
-mean is over the data sets that a detector finished; one that failed somewhere is marked with the number of its failed
-jobs, and ranks last there.
+`python benchmarks/quality.py --data-dir DATA --max-rows {arguments.max_rows}{chosen}`: all detectors with their
+default parameters, on the same splits and the same scaling. Means are over the seeds first and over the data sets
+second. A mean is over the data sets that a detector finished; one that failed somewhere is marked with the number of
+its failed jobs, and ranks last there.
 
 Machine: {machine}. Versions: {versions}.
 """
@@ -121,11 +122,14 @@ def _section(setting: str, result: ComparisonResult) -> str:
             f"| {row['wins']} | {row['failures'] or ''} | {row['fit_seconds']:.2f} | {row['score_seconds']:.2f} |"
         )
     values = means(result.table, "roc_auc", setting)
-    lines += ["", _targets(setting, board, values), "", _tests(setting, result), "", _by_dataset(values)]
+    nobody = sorted(values.index[values.isna().all(axis=1)])
+    if nobody:
+        lines += ["", f"No detector could be run on {', '.join(nobody)}: too few outliers are left for a split."]
+    lines += ["", _targets(setting, result, board, values), "", _tests(setting, result), "", _by_dataset(values)]
     return "\n".join(lines)
 
 
-def _targets(setting: str, board: Any, values: Any) -> str:
+def _targets(setting: str, result: ComparisonResult, board: Any, values: Any) -> str:
     """What was aimed at, and whether it was reached."""
     by_name = board.set_index("detector")
     ours, others = by_name.loc["GESSVDD"], by_name.drop("GESSVDD")
@@ -148,7 +152,10 @@ def _targets(setting: str, board: Any, values: Any) -> str:
     own = values["GESSVDD"]
     collapsed = list(values.index[somebody & (own < COLLAPSE_SHARE * own.mean())])
     aims[f"no collapse ({', '.join(collapsed) or 'none'})"] = not collapsed
-    aims[f"no failures, no NaN ({ours['failures']} failed jobs)"] = ours["failures"] == 0
+    jobs = result.table[result.table["setting"] == setting]
+    possible = jobs.groupby(["dataset", "seed"])["status"].transform(lambda status: (status == "done").any())
+    failed = int(((jobs["detector"] == "GESSVDD") & possible & (jobs["status"] != "done")).sum())
+    aims[f"no failures, no NaN ({failed} failed jobs of those that anybody could do)"] = failed == 0
     return "\n".join(f"- {'reached' if reached else '**not reached**'}: {aim}" for aim, reached in aims.items())
 
 
