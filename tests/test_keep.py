@@ -42,7 +42,15 @@ def X():
 
 
 def _fit(X, updater, **params):
-    defaults = {"kernel": "linear", "laplacian": "pca", "n_components": 2, "random_state": 0}
+    defaults = {
+        "residual": False,
+        "standardize": True,
+        "ridge": 1e-6,
+        "kernel": "linear",
+        "laplacian": "pca",
+        "n_components": 2,
+        "random_state": 0,
+    }
     return GESSVDD(updater=updater, **{**defaults, **params}).fit(X)
 
 
