@@ -258,7 +258,7 @@ SAVE_THEIRS = """
         (home / f"{name}.unfitted").write_bytes(pickle.dumps(model))
         model.fit(X)
         (home / f"{name}.fitted").write_bytes(pickle.dumps(model))
-        np.save(home / f"{name}.npy", model.decision_scores_)
+        np.save(home / f"{name}.npy", model.decision_function(X))
 """
 
 LOAD_THEIRS = """
