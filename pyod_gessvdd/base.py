@@ -214,6 +214,10 @@ class PyODContract(BaseDetector):
         self._classes = 2
         return self
 
+    def _labels_by_sphere(self, scores: Array) -> Array:
+        """Which training rows are outside the sphere."""
+        return self._labels(scores)
+
     def _process_decision_scores(self) -> PyODContract:
         """``threshold_``, ``labels_`` and what the methods above need, from ``decision_scores_``.
 
@@ -226,7 +230,7 @@ class PyODContract(BaseDetector):
         self.thresholder_: Any = None
         if self.threshold == "radius":
             self.threshold_ = self._radius_threshold
-            self.labels_ = self._labels(scores)
+            self.labels_ = self._labels_by_sphere(scores)
         elif isinstance(self.contamination, numbers.Real):
             self.threshold_ = float(np.percentile(scores, 100 * (1 - float(self.contamination))))
             self.labels_ = self._labels(scores)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pyod_gessvdd.base import PyODContract, unchanged_on_error
 from pyod_gessvdd.components import Kernel, Laplacian, NoGraph, QPBackend, Updater
-from pyod_gessvdd.description import Description
+from pyod_gessvdd.description import ON_THE_SPHERE, Description
 from pyod_gessvdd.dual import QPSolution, upper_bounds
 from pyod_gessvdd.features import training_features
 from pyod_gessvdd.graph import RELATIVE_ZERO, Graph
@@ -419,6 +419,12 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         self.best_iteration_ = result.best_iteration
         self.stop_reason_ = result.stop_reason
         self._publish_boundary(sphere)
+
+    def _labels_by_sphere(self, scores: Array) -> Array:
+        if self.leverage_ is None:
+            return super()._labels_by_sphere(scores)
+        # The sphere is that of the rows as they are, themselves included; the factor and back may cost the last bit.
+        return (scores / left_out_factor(self.leverage_) > 1.0 + ON_THE_SPHERE).astype(int)
 
     def _publish_boundary(self, sphere: QPSolution) -> None:
         self.center_ = sphere.center

@@ -540,7 +540,7 @@ def test_refit_on_other_data_leaves_nothing_of_the_old_fit(kernel, data, frame):
 
 @pytest.fixture(scope="module", params=KERNELS)
 def sphere(request, data):
-    return gessvdd(kernel=request.param, threshold="radius", nu=0.2).fit(data[0])
+    return gessvdd(kernel=request.param, threshold="radius", nu=0.2, residual=False).fit(data[0])
 
 
 def test_radius_labels_what_is_outside_the_sphere(sphere, data):
@@ -550,6 +550,14 @@ def test_radius_labels_what_is_outside_the_sphere(sphere, data):
     assert_array_equal(np.flatnonzero(sphere.labels_), sphere.outside_)
     distances = np.linalg.norm(sphere.transform(data[1]) - sphere.center_, axis=1)
     assert_array_equal(sphere.predict(data[1]), distances > sphere.radius_)
+
+
+def test_with_the_residual_new_rows_are_held_to_the_sphere_as_its_rows_would_be_without_themselves(data):
+    detector = gessvdd(threshold="radius", nu=0.2).fit(data[0])
+    assert_array_equal(np.flatnonzero(detector.labels_), detector.outside_)
+    on_the_sphere = detector.boundary_ if len(detector.boundary_) else detector.support_
+    assert detector.threshold_ == pytest.approx(((1 - detector.leverage_[on_the_sphere]) ** -0.75).mean())
+    assert_array_equal(detector.predict(data[1]), detector.decision_function(data[1]) > detector.threshold_)
 
 
 def test_radius_expects_its_own_share_of_outliers(sphere, data):
