@@ -94,6 +94,7 @@ def _fitted(X, d, laplacian, updater, direction):
     return GESSVDD(
         kernel="linear",
         standardize=False,
+        residual=False,
         laplacian=laplacian,
         updater=updater,
         criterion=direction,
@@ -168,6 +169,7 @@ def test_the_sphere_belongs_to_the_published_subspace(graph, X):
 
 
 def _pca_detector(**params):
+    params = {"residual": False, "standardize": True, "ridge": 1e-6, **params}
     return GESSVDD(kernel="linear", laplacian="pca", n_components=2, **params)
 
 
@@ -264,7 +266,13 @@ class Dependent(Updater):
 
 def _scripted(rows, X):
     return GESSVDD(
-        kernel="linear", laplacian="pca", updater=Scripted(rows), n_components=3, n_iter=len(rows), random_state=0
+        kernel="linear",
+        laplacian="pca",
+        updater=Scripted(rows),
+        n_components=3,
+        n_iter=len(rows),
+        residual=False,
+        random_state=0,
     ).fit(X)
 
 
