@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 from sklearn.preprocessing import StandardScaler
 
 from pyod_gessvdd import graph as graph_module
@@ -122,3 +123,42 @@ def test_a_rows_result_does_not_depend_on_its_batch():
 def test_no_rows_are_an_error():
     with pytest.raises(ValueError, match="there are no rows"):
         map_blocks(lambda block: block, np.zeros((0, 3)), row_cost=3)
+
+
+# Scalings by name -------------------------------------------------------------------------------------------------
+
+
+def _columns():
+    rng = np.random.default_rng(0)
+    return np.column_stack([rng.normal(3.0, 2.0, 200), rng.lognormal(0.0, 2.0, 200), np.full(200, 7.0)])
+
+
+def test_true_and_standard_are_the_same():
+    X = _columns()
+    by_name, by_flag = (Scaling.learn(X, center=True, standardize=value).apply(X) for value in ("standard", True))
+    np.testing.assert_array_equal(by_name, by_flag)
+
+
+def test_signed_log_is_the_logarithm_of_the_standardised_values_with_their_sign():
+    X = _columns()
+    standard = Scaling.learn(X, center=True, standardize=True).apply(X)
+    scaling = Scaling.learn(X, center=True, standardize="signed_log")
+    np.testing.assert_allclose(scaling.apply(X), np.sign(standard) * np.log(1 + np.abs(standard)), rtol=1e-12)
+    assert not scaling.is_affine
+
+
+def test_robust_takes_median_and_quartiles_and_the_deviation_where_the_quartiles_agree():
+    X = np.column_stack([_columns()[:, 0], np.r_[np.zeros(190), np.arange(10.0)]])
+    scaled = Scaling.learn(X, center=True, standardize="robust").apply(X)
+    low, middle, high = np.percentile(X[:, 0], (25, 50, 75))
+    np.testing.assert_allclose(scaled[:, 0], (X[:, 0] - middle) / ((high - low) / 1.349))
+    np.testing.assert_allclose(scaled[:, 1], X[:, 1] / X[:, 1].std())
+
+
+def test_quantile_gives_each_column_a_normal_distribution():
+    X = _columns()
+    scaled = Scaling.learn(X, center=True, standardize="quantile").apply(X)
+    for column in (0, 1):
+        inner = np.sort(scaled[:, column])[5:-5]
+        expected = scipy.stats.norm.ppf((np.arange(200) / 199)[5:-5])
+        np.testing.assert_allclose(inner, expected, atol=1e-6)
