@@ -26,8 +26,8 @@ from sklearn.metrics import roc_auc_score
 from pyod_gessvdd import GESSVDD
 from pyod_gessvdd.compare.datasets import resolve_datasets
 from pyod_gessvdd.compare.protocols import split
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.preprocessing import Scaling
-from pyod_gessvdd.specs import resolve
 
 RESULTS = Path(__file__).parent / "results" / "defaults.md"
 SETTINGS = {"novelty": 0, "unsupervised": 1}

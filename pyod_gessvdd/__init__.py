@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pyod_gessvdd.components import CONTRACT, Kernel, Laplacian, QPBackend, Updater, UpdateState
-from pyod_gessvdd.detector import GESSVDD
+from pyod_gessvdd.components.contracts import CONTRACT, Kernel, Laplacian, QPBackend, Updater, UpdateState
+from pyod_gessvdd.components.hookspecs import hookimpl
+from pyod_gessvdd.components.registry import available
+from pyod_gessvdd.detectors.family import ESSVDD, ESVDD, GESVDD, GESVM, SSVDD, SVDD
+from pyod_gessvdd.detectors.gessvdd import GESSVDD
+from pyod_gessvdd.detectors.multimodal import MSSVDD
 from pyod_gessvdd.dual import QPSolution, SVDDDual
-from pyod_gessvdd.family import ESSVDD, ESVDD, GESVDD, GESVM, SSVDD, SVDD
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.hookspecs import hookimpl
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.multimodal import MSSVDD
-from pyod_gessvdd.plugins import available
 
 __version__ = "0.1.0"
 

@@ -7,7 +7,7 @@ unless the component handed one over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -17,50 +17,15 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, lsmr
 
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, row_blocks
+
 Array = np.ndarray
-
-#: Elements per block in passes over the data: 2 MiB of float64, so that temporaries stay small and in the cache.
-BLOCK_ELEMENTS = 1 << 18
-
-#: Row sums and eigenvalues below this share of the largest count as zero.
-RELATIVE_ZERO = 1e-12
-
-#: A mean below this share of the data's size can be taken off a sum of squares without losing digits.
-SMALL_SHIFT = 1e-3
 
 #: The relative residual at which conjugate gradients stop.
 SOLVED = 1e-11
 #: Up to so many nodes a sparse graph's pseudo-inverse is a small dense matrix, computed once: a fit by spectral
 #: regression to 92 rows takes 17 ms with it and 85 ms with conjugate gradients.
 SMALL = 256
-
-
-def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Consecutive row slices whose blocks hold about ``BLOCK_ELEMENTS`` numbers each."""
-    step = max(1, BLOCK_ELEMENTS // max(1, n_columns))
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
-
-
-def rows_by_content(Phi: Array) -> Array:
-    """The rows ordered by what they hold, through a fixed projection; equal rows may come in either order."""
-    return np.argsort(Phi @ np.cos(np.arange(1, Phi.shape[1] + 1)), kind="stable")
-
-
-def column_means(Phi: Array) -> Array:
-    """The mean of each column; a matrix product is several times faster than a reduction along the rows."""
-    return (np.ones(len(Phi)) @ Phi) / len(Phi)
-
-
-def gram(Phi: Array, shift: Array) -> Array:
-    """Σ (φ_i − shift)(φ_i − shift)ᵀ, of shape (F, F), for a shift of zero or of the columns' means."""
-    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * np.einsum("ij,ij->", Phi, Phi) / Phi.size:
-        # Nothing is lost by taking off N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
-        return Phi.T @ Phi - len(Phi) * np.outer(shift, shift)
-    G = np.zeros((Phi.shape[1], Phi.shape[1]))
-    for rows in row_blocks(*Phi.shape):
-        block = Phi[rows] - shift
-        G += block.T @ block
-    return G
 
 
 class Graph:

@@ -10,14 +10,9 @@ import numpy as np
 from sklearn.preprocessing import QuantileTransformer
 from sklearn.utils.validation import validate_data
 
-from pyod_gessvdd.graph import column_means, row_blocks
+from pyod_gessvdd.linalg import column_means, row_blocks
 
 Array = np.ndarray
-
-#: A multiple of the register tiles of the usual BLAS kernels.
-TILE = 32
-#: Numbers per block of :func:`map_blocks`, and its largest height: a single row costs as much as a block.
-PADDED_ELEMENTS, MAX_HEIGHT = 1 << 17, 1024
 
 
 def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
@@ -149,35 +144,3 @@ def _normal_quantiles(X: Array) -> Callable[[Array], Array]:
     ).fit(X)
     transform: Callable[[Array], Array] = transformer.transform
     return transform
-
-
-def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> Array:
-    """``function`` over the rows of X, in blocks of one height, a multiple of :data:`TILE`.
-
-    A matrix product rounds the rows of an incomplete register tile differently, and products of different shapes are
-    added up in different orders. So every block has the same shape, the last one padded with copies of its last row: a
-    row's result does not depend on its batch.
-
-    Parameters
-    ----------
-    function : callable
-        From (n, D) to (n,) or (n, k), row by row.
-    X : ndarray of shape (n, D)
-        The rows.
-    row_cost : int
-        The largest number of intermediate values per row; decides the height, and must not depend on the batch.
-    """
-    height = min(max(TILE, PADDED_ELEMENTS // max(1, row_cost) // TILE * TILE), MAX_HEIGHT)
-    out: Array | None = None
-    for start in range(0, len(X), height):
-        block = X[start : start + height]
-        n_rows = len(block)
-        if n_rows < height:
-            block = np.concatenate([block, np.repeat(block[-1:], height - n_rows, axis=0)])
-        values = function(block)[:n_rows]
-        if out is None:
-            out = np.empty((len(X), *values.shape[1:]))
-        out[start : start + n_rows] = values
-    if out is None:
-        raise ValueError("there are no rows")
-    return out

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pyod_gessvdd.dual import QPSolution
-from pyod_gessvdd.graph import RELATIVE_ZERO, gram
+from pyod_gessvdd.linalg import RELATIVE_ZERO, gram
 
 Array = np.ndarray
 

@@ -10,7 +10,7 @@ import scipy.linalg
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.errors import ComponentError
-from pyod_gessvdd.graph import RELATIVE_ZERO, column_means, gram
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram
 
 Array = np.ndarray
 
@@ -39,11 +39,6 @@ def principal_directions(Phi: Array, *, around_mean: bool = True) -> Array:
         return np.eye(len(variances))[order[variances[order] > RELATIVE_ZERO * variances.max()]]
     values, vectors = scipy.linalg.eigh(scatter)
     return vectors[:, values > RELATIVE_ZERO * max(values[-1], 0.0)][:, ::-1].T
-
-
-def orientation(vectors: Array) -> Array:
-    """The signs that make each column's largest entry positive: LAPACK's own depend on the order of the rows."""
-    return np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
 def random_directions(n_components: int, n_features: int, random_state: Any) -> Array:

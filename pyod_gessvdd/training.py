@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from pyod_gessvdd.components import Updater, UpdateState
+from pyod_gessvdd.components.contracts import Updater, UpdateState
+from pyod_gessvdd.components.validation import check_projection
 from pyod_gessvdd.dual import QPSolution
-from pyod_gessvdd.graph import Graph, row_blocks
+from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.linalg import row_blocks
 from pyod_gessvdd.residual import ResidualAxis, leverage
 from pyod_gessvdd.subspace import orthonormalise, subspace_distance, whiten
-from pyod_gessvdd.validation import check_projection
 
 Array = np.ndarray
 

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 
-from pyod_gessvdd import Graph
+from pyod_gessvdd import Graph, linalg
 from pyod_gessvdd import graph as graph_module
-from pyod_gessvdd.graph import row_blocks
+from pyod_gessvdd.linalg import row_blocks
 from tests.oracle import graphs as oracle
 
 N = 30
@@ -160,7 +160,7 @@ def test_scatter_far_from_the_origin_keeps_its_digits_where_the_graph_does_not_s
 @every_kind
 def test_scatter_does_not_depend_on_the_block_size(graph, L, rng, monkeypatch):
     Phi = rng.normal(size=(N, 4))
-    monkeypatch.setattr(graph_module, "BLOCK_ELEMENTS", 7 * 4)
+    monkeypatch.setattr(linalg, "BLOCK_ELEMENTS", 7 * 4)
     np.testing.assert_allclose(graph.scatter(Phi), Phi.T @ L @ Phi, atol=1e-12)
 
 
@@ -219,9 +219,9 @@ def test_the_pseudo_inverse_of_any_sparse_weighted_graph_is_found(weights):
 
 
 def test_row_blocks_cover_every_row_once():
-    blocks = list(row_blocks(10, graph_module.BLOCK_ELEMENTS // 3))
+    blocks = list(row_blocks(10, linalg.BLOCK_ELEMENTS // 3))
     assert [(block.start, block.stop) for block in blocks] == [(0, 3), (3, 6), (6, 9), (9, 10)]
 
 
 def test_a_row_that_is_larger_than_a_block_is_a_block_of_its_own():
-    assert len(list(row_blocks(2, 2 * graph_module.BLOCK_ELEMENTS))) == 2
+    assert len(list(row_blocks(2, 2 * linalg.BLOCK_ELEMENTS))) == 2

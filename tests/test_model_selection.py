@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid, cross_val_score
 
 from pyod_gessvdd import GESSVDD
+from pyod_gessvdd.detectors.variants import UPDATERS
 from pyod_gessvdd.model_selection import OneClassKFold, gmean_score, gmean_scorer, paper_grid
-from pyod_gessvdd.variants import UPDATERS
 
 
 def two_kinds(n_normal=40, n_outliers=15, seed=0):

@@ -10,10 +10,11 @@ from types import ModuleType
 
 import pytest
 
-from pyod_gessvdd import checks, hookspecs
-from pyod_gessvdd.components import Component
-from pyod_gessvdd.known_plugins import KNOWN_PLUGINS
-from pyod_gessvdd.plugins import KINDS, PLUGINS_VARIABLE
+from pyod_gessvdd import checks
+from pyod_gessvdd.components import hookspecs
+from pyod_gessvdd.components.contracts import Component
+from pyod_gessvdd.components.known_plugins import KNOWN_PLUGINS
+from pyod_gessvdd.components.registry import KINDS, PLUGINS_VARIABLE
 
 GUIDE = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL)

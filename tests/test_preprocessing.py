@@ -5,8 +5,9 @@ import pytest
 import scipy.stats
 from sklearn.preprocessing import StandardScaler
 
-from pyod_gessvdd import graph as graph_module
-from pyod_gessvdd.preprocessing import TILE, Scaling, map_blocks
+from pyod_gessvdd import linalg
+from pyod_gessvdd.linalg import TILE, map_blocks
+from pyod_gessvdd.preprocessing import Scaling
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_scaling_leaves_the_given_rows_unchanged(X, center):
 
 def test_scaling_does_not_depend_on_the_block_size(X, monkeypatch):
     whole = Scaling.learn(X, center=True, standardize=True)
-    monkeypatch.setattr(graph_module, "BLOCK_ELEMENTS", 7 * 3)
+    monkeypatch.setattr(linalg, "BLOCK_ELEMENTS", 7 * 3)
     blocks = Scaling.learn(X, center=True, standardize=True)
     np.testing.assert_allclose(blocks.scale, whole.scale, rtol=1e-12)
     np.testing.assert_allclose(blocks.mean, whole.mean, rtol=1e-12, atol=1e-12)

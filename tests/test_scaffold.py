@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from pyod_gessvdd import plugins
 from pyod_gessvdd.cli import main
+from pyod_gessvdd.components import registry as plugins
 from pyod_gessvdd.scaffold import DETAILS, Package
 
 

@@ -12,12 +12,12 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import scale
 
 from pyod_gessvdd import GESSVDD, Updater
+from pyod_gessvdd.components.specs import resolve
+from pyod_gessvdd.detectors.variants import VARIANTS
 from pyod_gessvdd.qp import solve_svdd
-from pyod_gessvdd.specs import resolve
 from pyod_gessvdd.subspace import orthonormalise, random_directions, subspace_distance
 from pyod_gessvdd.training import TrainingData, alternate
 from pyod_gessvdd.updaters.gradient import Gradient
-from pyod_gessvdd.variants import VARIANTS
 from tests.oracle import graphs, svdd, updates
 
 #: 1/C is no integer: some α lies strictly between the bounds, and R² is determined.

@@ -22,7 +22,7 @@ from typing import Any
 
 from pyod_gessvdd.checks import kernels, laplacians, qp_backends, updaters
 from pyod_gessvdd.checks.check import Check, CheckFailed, CheckFunction, describe
-from pyod_gessvdd.plugins import KINDS
+from pyod_gessvdd.components.registry import KINDS
 
 __all__ = [
     "CHECKS",

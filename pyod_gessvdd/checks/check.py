@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from pyod_gessvdd.components import Component
+from pyod_gessvdd.components.contracts import Component
 
 Array = np.ndarray
 

@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.base import clone
 
 from pyod_gessvdd.checks.check import CheckFailed, CheckFunction, require, same
-from pyod_gessvdd.components import Component
-from pyod_gessvdd.detector import GESSVDD
+from pyod_gessvdd.components.contracts import Component
+from pyod_gessvdd.components.registry import check_component
+from pyod_gessvdd.detectors.gessvdd import GESSVDD
 from pyod_gessvdd.errors import PluginError
-from pyod_gessvdd.plugins import check_component
 
 Array = np.ndarray
 

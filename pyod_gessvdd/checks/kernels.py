@@ -13,9 +13,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from pyod_gessvdd.checks import data
 from pyod_gessvdd.checks.check import CheckFailed, CheckFunction, refuses_politely, require, same
 from pyod_gessvdd.checks.common import Kind, common_checks
+from pyod_gessvdd.components.validation import check_features, check_residual
 from pyod_gessvdd.errors import ComponentError
-from pyod_gessvdd.features import training_features
-from pyod_gessvdd.validation import check_features, check_residual
+from pyod_gessvdd.feature_map import training_features
 
 Array = np.ndarray
 

@@ -12,10 +12,11 @@ from sklearn.utils import check_random_state
 from pyod_gessvdd.checks import data
 from pyod_gessvdd.checks.check import CheckFailed, CheckFunction, refuses_politely, require, same
 from pyod_gessvdd.checks.common import Kind, common_checks
-from pyod_gessvdd.components import NoGraph
+from pyod_gessvdd.components.contracts import NoGraph
+from pyod_gessvdd.components.validation import as_graph
 from pyod_gessvdd.errors import ComponentError
-from pyod_gessvdd.graph import RELATIVE_ZERO, Graph
-from pyod_gessvdd.validation import as_graph
+from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.linalg import RELATIVE_ZERO
 
 Array = np.ndarray
 

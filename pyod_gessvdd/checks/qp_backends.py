@@ -9,9 +9,9 @@ import numpy as np
 from pyod_gessvdd.checks import data
 from pyod_gessvdd.checks.check import CheckFailed, CheckFunction, require
 from pyod_gessvdd.checks.common import Kind, common_checks
+from pyod_gessvdd.components.validation import real_array
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.qp import INEXACT_TOL
-from pyod_gessvdd.validation import real_array
 
 Array = np.ndarray
 

@@ -10,7 +10,8 @@ import numpy as np
 from pyod_gessvdd.checks import data
 from pyod_gessvdd.checks.check import CheckFailed, CheckFunction, refuses_politely, require
 from pyod_gessvdd.checks.common import Kind, common_checks
-from pyod_gessvdd.components import Laplacian, UpdateState
+from pyod_gessvdd.components.contracts import Laplacian, UpdateState
+from pyod_gessvdd.components.validation import as_graph, check_projection
 from pyod_gessvdd.dual import upper_bounds
 from pyod_gessvdd.errors import ComponentError
 from pyod_gessvdd.laplacians.between import Between
@@ -19,7 +20,6 @@ from pyod_gessvdd.laplacians.pca import PCA
 from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 from pyod_gessvdd.subspace import orthonormalise, random_directions, subspace_distance, whiten
-from pyod_gessvdd.validation import as_graph, check_projection
 
 Array = np.ndarray
 

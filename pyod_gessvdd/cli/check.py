@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pyod_gessvdd.components.registry import KINDS, key, registry
 from pyod_gessvdd.errors import SpecError, UnknownComponentError
-from pyod_gessvdd.plugins import KINDS, key, registry
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,7 +91,7 @@ def _named(name: str, kind: str | None) -> list[Target]:
             expected = " or ".join(KINDS[of_kind].__name__ for of_kind in kinds)
             raise click.UsageError(f"{name!r} is no component; expected a subclass of {expected}")
         return found
-    from pyod_gessvdd.specs import resolve
+    from pyod_gessvdd.components.specs import resolve
 
     refusals: list[Exception] = []
     found = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pyod_gessvdd.plugins import KINDS, key
+from pyod_gessvdd.components.registry import KINDS, key
 
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyod_gessvdd.plugins import KINDS, available
+from pyod_gessvdd.components.registry import KINDS, available
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

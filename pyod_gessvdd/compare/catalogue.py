@@ -13,8 +13,8 @@ from typing import Any
 
 from pyod.utils.knowledge import KnowledgeBase
 
+from pyod_gessvdd.detectors.variants import VARIANTS
 from pyod_gessvdd.errors import ComparisonError
-from pyod_gessvdd.variants import VARIANTS
 
 #: The paper's methods, GESSVDD first.
 FAMILY = ("GESSVDD", "SSVDD", "ESSVDD", "SVDD", "ESVDD", "GESVDD", "GESVM")

@@ -17,10 +17,10 @@ from typing import Any
 from sklearn.base import OutlierMixin
 
 from pyod_gessvdd.compare.catalogue import GROUPS, class_paths, find, group, import_class
+from pyod_gessvdd.components.registry import KINDS
+from pyod_gessvdd.components.specs import keyword_values, resolve
+from pyod_gessvdd.detectors.variants import VARIANTS, parse_variant
 from pyod_gessvdd.errors import ComparisonError, ComponentError, PluginError, SpecError, UnknownComponentError
-from pyod_gessvdd.plugins import KINDS
-from pyod_gessvdd.specs import keyword_values, resolve
-from pyod_gessvdd.variants import VARIANTS, parse_variant
 
 #: What every detector of a comparison must be able to do, in PyOD's convention: a higher score is more abnormal.
 METHODS = ("fit", "decision_function", "predict")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyod_gessvdd.components import Kernel
+from pyod_gessvdd.components.contracts import Kernel
 
 
 class Linear(Kernel):

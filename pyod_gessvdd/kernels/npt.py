@@ -17,13 +17,10 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_random_state
 
-from pyod_gessvdd.clustering import k_means
-from pyod_gessvdd.components import Kernel
+from pyod_gessvdd.components.contracts import Kernel
+from pyod_gessvdd.components.validation import real_array
 from pyod_gessvdd.errors import ComponentError
-from pyod_gessvdd.graph import row_blocks, rows_by_content
-from pyod_gessvdd.preprocessing import TILE
-from pyod_gessvdd.subspace import orientation
-from pyod_gessvdd.validation import real_array
+from pyod_gessvdd.linalg import TILE, k_means, orientation, row_blocks, rows_by_content
 
 Array = np.ndarray
 

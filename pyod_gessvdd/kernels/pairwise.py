@@ -12,8 +12,8 @@ import scipy.spatial.distance
 from sklearn.metrics import pairwise
 from sklearn.utils import check_random_state
 
-from pyod_gessvdd.graph import rows_by_content
 from pyod_gessvdd.kernels.npt import PairwiseKernel
+from pyod_gessvdd.linalg import rows_by_content
 
 Array = np.ndarray
 

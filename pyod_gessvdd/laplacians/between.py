@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pyod_gessvdd.components import Laplacian
+from pyod_gessvdd.components.contracts import Laplacian
 from pyod_gessvdd.graph import Graph
 from pyod_gessvdd.laplacians.clusters import cluster_indicator
 

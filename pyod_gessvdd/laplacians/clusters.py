@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from pyod_gessvdd.clustering import k_means
+from pyod_gessvdd.linalg import k_means
 
 
 def cluster_indicator(Phi: np.ndarray, n_clusters: int, random_state: Any, owner: str) -> sp.csr_array:

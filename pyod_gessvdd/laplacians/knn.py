@@ -12,8 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from pyod_gessvdd.components import Laplacian
-from pyod_gessvdd.graph import Graph, rows_by_content
+from pyod_gessvdd.components.contracts import Laplacian
+from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.linalg import rows_by_content
 
 Array = np.ndarray
 

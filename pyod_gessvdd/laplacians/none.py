@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyod_gessvdd.components import NoGraph
+from pyod_gessvdd.components.contracts import NoGraph
 
 
 class NoConstraint(NoGraph):

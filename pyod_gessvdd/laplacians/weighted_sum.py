@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pyod_gessvdd.components import Laplacian, NoGraph
-from pyod_gessvdd.graph import RELATIVE_ZERO, Graph, column_means, gram
-from pyod_gessvdd.validation import as_graph
+from pyod_gessvdd.components.contracts import Laplacian, NoGraph
+from pyod_gessvdd.components.validation import as_graph
+from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram
 
 Array = np.ndarray
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pyod_gessvdd.components import Laplacian
-from pyod_gessvdd.graph import RELATIVE_ZERO, Graph
+from pyod_gessvdd.components.contracts import Laplacian
+from pyod_gessvdd.graph import Graph
 from pyod_gessvdd.laplacians.clusters import cluster_indicator
+from pyod_gessvdd.linalg import RELATIVE_ZERO
 
 
 class Within(Laplacian):

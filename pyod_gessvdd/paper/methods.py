@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pyod_gessvdd.detector import GESSVDD
+from pyod_gessvdd.components.specs import resolve
+from pyod_gessvdd.detectors.family import ESVDD, GESVDD, GESVM, SVDD
+from pyod_gessvdd.detectors.gessvdd import GESSVDD
+from pyod_gessvdd.detectors.variants import GRAPHS, VARIANTS, parse_variant
 from pyod_gessvdd.errors import ComparisonError
-from pyod_gessvdd.family import ESVDD, GESVDD, GESVM, SVDD
 from pyod_gessvdd.model_selection import paper_grid
 from pyod_gessvdd.paper.ocsvm import OCSVM
 from pyod_gessvdd.paper.shared_graph import SharedGraph
-from pyod_gessvdd.specs import resolve
-from pyod_gessvdd.variants import GRAPHS, VARIANTS, parse_variant
 
 LINEAR, NONLINEAR = "linear", "non-linear"
 #: The paper's words for the two kinds of data description, and our kernel.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyod_gessvdd.specs import resolve
+from pyod_gessvdd.components.specs import resolve
 
 Array = np.ndarray
 

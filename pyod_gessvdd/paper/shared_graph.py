@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pyod_gessvdd.components import Laplacian
+from pyod_gessvdd.components.contracts import Laplacian
 
 
 class SharedGraph(Laplacian):

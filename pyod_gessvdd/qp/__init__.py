@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pyod_gessvdd.components import QPBackend
+from pyod_gessvdd.components.contracts import QPBackend
+from pyod_gessvdd.components.specs import resolve
+from pyod_gessvdd.components.validation import real_array
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError
-from pyod_gessvdd.graph import column_means
-from pyod_gessvdd.specs import resolve
-from pyod_gessvdd.validation import real_array
+from pyod_gessvdd.linalg import column_means
 
 __all__ = ["QPSolution", "SVDDDual", "solve_in_place", "solve_svdd"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pyod_gessvdd.components import QPBackend
+from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 from pyod_gessvdd.qp.interior_point import InteriorPoint

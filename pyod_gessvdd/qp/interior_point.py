@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from pyod_gessvdd.components import QPBackend
+from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual
 
 Array = np.ndarray

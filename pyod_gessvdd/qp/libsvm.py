@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from pyod_gessvdd.components import QPBackend
+from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual
 from pyod_gessvdd.qp.polish import polish
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from string import Template
 
 import pyod_gessvdd
-from pyod_gessvdd.components import CONTRACT
+from pyod_gessvdd.components.contracts import CONTRACT
+from pyod_gessvdd.components.known_plugins import KNOWN_PLUGINS, distribution_that_brings
+from pyod_gessvdd.components.registry import KINDS, key, registry
 from pyod_gessvdd.errors import PluginError, ScaffoldError, UnknownComponentError
-from pyod_gessvdd.known_plugins import KNOWN_PLUGINS, distribution_that_brings
-from pyod_gessvdd.plugins import KINDS, key, registry
 
 #: What every package gets, by template; ``component.py`` is the kind's own.
 FILES = {

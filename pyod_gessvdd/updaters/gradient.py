@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyod_gessvdd.components import Updater, UpdateState
-from pyod_gessvdd.graph import row_blocks
-from pyod_gessvdd.parameters import check_regulariser
+from pyod_gessvdd.components.contracts import Updater, UpdateState
+from pyod_gessvdd.detectors.parameters import check_regulariser
+from pyod_gessvdd.linalg import row_blocks
 
 Array = np.ndarray
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyod_gessvdd.components import Updater, UpdateState
+from pyod_gessvdd.components.contracts import Updater, UpdateState
 from pyod_gessvdd.updaters.line_search import Armijo
 from pyod_gessvdd.updaters.parameters import check_steps, check_tolerance
 from pyod_gessvdd.updaters.whitened import WhitenedProblem, retract

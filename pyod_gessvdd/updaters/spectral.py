@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from pyod_gessvdd.components import Updater, UpdateState
-from pyod_gessvdd.graph import RELATIVE_ZERO
+from pyod_gessvdd.components.contracts import Updater, UpdateState
+from pyod_gessvdd.linalg import RELATIVE_ZERO
 
 
 class Spectral(Updater):

@@ -23,8 +23,9 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from pyod_gessvdd.components import Updater, UpdateState
-from pyod_gessvdd.graph import RELATIVE_ZERO, Graph, gram, row_blocks
+from pyod_gessvdd.components.contracts import Updater, UpdateState
+from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.linalg import RELATIVE_ZERO, gram, row_blocks
 
 Array = np.ndarray
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyod_gessvdd.components import UpdateState
+from pyod_gessvdd.components.contracts import UpdateState
 from pyod_gessvdd.updaters.spectral import whitening_basis
 
 Array = np.ndarray

@@ -13,9 +13,9 @@ import pytest
 
 from pyod_gessvdd import Laplacian, checks
 from pyod_gessvdd.checks import CHECKS, CheckFailed, check_kernel, check_laplacian, check_qp_backend, check_updater
+from pyod_gessvdd.components.registry import KINDS
 from pyod_gessvdd.kernels.linear import Linear
 from pyod_gessvdd.laplacians.knn import KNN
-from pyod_gessvdd.plugins import KINDS
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 from pyod_gessvdd.updaters.gradient import Gradient
 from tests.checks.mutants.laplacians import Chain, NumpyGlobal, WrongSign

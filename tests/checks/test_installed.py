@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pyod_gessvdd.checks import check_component
-from pyod_gessvdd.plugins import registry
-from pyod_gessvdd.specs import resolve
+from pyod_gessvdd.components.registry import registry
+from pyod_gessvdd.components.specs import resolve
 
 INSTALLED = [
     pytest.param(entry, check, id=f"{entry.kind}-{entry.component.name}-{check.__name__}")

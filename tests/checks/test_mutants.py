@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyod_gessvdd.checks import CHECKS, CheckFailed, check_component
-from pyod_gessvdd.plugins import KINDS
+from pyod_gessvdd.components.registry import KINDS
 from tests.checks.mutants import kernels, laplacians, qp_backends, updaters
 from tests.checks.mutants.register import MUTANTS
 

@@ -11,9 +11,9 @@ from textwrap import dedent
 import pytest
 from click.testing import CliRunner
 
-from pyod_gessvdd import plugins
 from pyod_gessvdd.checks import CHECKS
 from pyod_gessvdd.cli import main
+from pyod_gessvdd.components import registry as plugins
 
 MINE = """
     import numpy as np

@@ -14,9 +14,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from pyod_gessvdd import available, cli, plugins
+from pyod_gessvdd import available, cli
 from pyod_gessvdd.cli import bench, demo, main
 from pyod_gessvdd.cli import plugins as plugins_command
+from pyod_gessvdd.components import registry as plugins
 from pyod_gessvdd.errors import PluginError
 
 

@@ -69,7 +69,7 @@ def test_fit_saves_the_detector_that_python_would_fit(model, table):
 def test_the_file_says_what_the_model_is(model):
     _, envelope = persistence.load("model.pyod", trusted=True, return_metadata=True)
     card = envelope["metadata"]
-    assert envelope["model_class"] == "pyod_gessvdd.detector.GESSVDD"
+    assert envelope["model_class"] == "pyod_gessvdd.detectors.gessvdd.GESSVDD"
     assert card["detector"] == LINEAR
     assert card["feature_names"] == ["heat", "noise", "load"]
     assert card["left_out"] == ["state", "time"]

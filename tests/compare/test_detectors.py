@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pyod_gessvdd import GESSVDD
 from pyod_gessvdd.compare.catalogue import DEFAULT, FAMILY, FAST, GROUPS, class_paths
 from pyod_gessvdd.compare.detectors import resolve_detectors, split_specs
+from pyod_gessvdd.detectors.variants import VARIANTS
 from pyod_gessvdd.errors import ComparisonError
-from pyod_gessvdd.variants import VARIANTS
 
 BAD = "tests.compare.bad_detectors"
 

@@ -13,7 +13,7 @@ import sysconfig
 import venv
 from pathlib import Path
 
-from pyod_gessvdd.plugins import PLUGINS_VARIABLE
+from pyod_gessvdd.components.registry import PLUGINS_VARIABLE
 
 #: Not linked: what is to be tested, how it got into the running environment, and build tools, which may be too old.
 LEFT_BEHIND = ("pyod_gessvdd", "__editable__", "setuptools", "_distutils_hack", "distutils-precedence", "pkg_resources")

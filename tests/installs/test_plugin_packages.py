@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pyod_gessvdd.known_plugins import KNOWN_PLUGINS, distribution_that_brings
-from pyod_gessvdd.plugins import key
+from pyod_gessvdd.components.known_plugins import KNOWN_PLUGINS, distribution_that_brings
+from pyod_gessvdd.components.registry import key
 
 pytestmark = pytest.mark.xdist_group("installs")
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pyod_gessvdd.plugins import KINDS
+from pyod_gessvdd.components.registry import KINDS
 
 pytestmark = pytest.mark.xdist_group("installs")
 

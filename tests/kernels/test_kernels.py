@@ -7,10 +7,10 @@ from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics import pairwise
 
 from pyod_gessvdd import GESSVDD, PairwiseKernel, available
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.kernels import npt
 from pyod_gessvdd.kernels.linear import Linear
 from pyod_gessvdd.kernels.pairwise import RBF, Chi2, FunctionKernel, Precomputed, kernel_width
-from pyod_gessvdd.specs import resolve
 from tests.oracle import kernels as oracle
 
 # Iris is positive, as the chi-squared kernels ask for; without equal distances the nearest neighbours are determined.

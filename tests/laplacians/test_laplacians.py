@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris, make_blobs
 
 from pyod_gessvdd import GESSVDD, Graph, clustering
-from pyod_gessvdd.components import Laplacian
+from pyod_gessvdd.components.contracts import Laplacian
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.laplacians.between import Between
 from pyod_gessvdd.laplacians.clusters import cluster_indicator
 from pyod_gessvdd.laplacians.given import GivenLaplacian
@@ -18,7 +19,6 @@ from pyod_gessvdd.laplacians.none import NoConstraint
 from pyod_gessvdd.laplacians.pca import PCA
 from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
 from pyod_gessvdd.laplacians.within import Within
-from pyod_gessvdd.specs import resolve
 from tests.oracle import graphs as oracle
 
 SEED = 3

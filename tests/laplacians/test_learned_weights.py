@@ -11,6 +11,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from pyod_gessvdd import GESSVDD, Laplacian
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.errors import SpecError
 from pyod_gessvdd.laplacians.between import Between
 from pyod_gessvdd.laplacians.given import GivenLaplacian
@@ -20,7 +21,6 @@ from pyod_gessvdd.laplacians.none import NoConstraint
 from pyod_gessvdd.laplacians.pca import PCA
 from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
 from pyod_gessvdd.laplacians.within import Within
-from pyod_gessvdd.specs import resolve
 
 WINE = scale(load_wine().data[:59])
 GRAPHS = (KNN(), PCA(), Within(n_clusters=3), Between(n_clusters=3), Identity())

@@ -7,12 +7,12 @@ import pytest
 from sklearn.svm import OneClassSVM
 
 from pyod_gessvdd import ESVDD, GESSVDD, GESVDD, GESVM, SVDD
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.paper.methods import GROUPS, LINEAR, METHODS, NONLINEAR, choose_methods
 from pyod_gessvdd.paper.ocsvm import OCSVM
 from pyod_gessvdd.paper.shared_features import SharedFeatures
 from pyod_gessvdd.paper.shared_graph import SharedGraph
-from pyod_gessvdd.specs import resolve
 
 X = np.random.default_rng(0).normal(size=(40, 3)) + 3.0
 

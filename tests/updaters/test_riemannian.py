@@ -9,7 +9,7 @@ import scipy.linalg
 from hypothesis import given, settings
 
 from pyod_gessvdd import GESSVDD, UpdateState, available
-from pyod_gessvdd.specs import resolve
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.subspace import orthonormalise, random_directions, subspace_distance, whiten
 from pyod_gessvdd.updaters.line_search import Armijo
 from pyod_gessvdd.updaters.newton import Newton

@@ -5,9 +5,8 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
-from pyod_gessvdd import GESSVDD, Graph, UpdateState
-from pyod_gessvdd import graph as graph_module
-from pyod_gessvdd.specs import resolve
+from pyod_gessvdd import GESSVDD, Graph, UpdateState, linalg
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.subspace import orthonormalise, random_directions, subspace_distance, whiten
 from pyod_gessvdd.updaters import spectral_regression as spectral_regression_module
 from pyod_gessvdd.updaters.gradient import Gradient
@@ -94,9 +93,9 @@ def test_S_alpha_is_the_weighted_variance_around_the_center():
 
 
 @pytest.mark.parametrize("shift", [0.0, 7.0])
-@pytest.mark.parametrize("block_elements", [graph_module.BLOCK_ELEMENTS, 4 * F], ids=["one block", "blocks"])
+@pytest.mark.parametrize("block_elements", [linalg.BLOCK_ELEMENTS, 4 * F], ids=["one block", "blocks"])
 def test_the_state_has_the_scatter_of_L_alpha_without_forming_it(shift, block_elements, monkeypatch):
-    monkeypatch.setattr(graph_module, "BLOCK_ELEMENTS", block_elements)
+    monkeypatch.setattr(linalg, "BLOCK_ELEMENTS", block_elements)
     Phi, alpha = _features() + shift, _distinct_alpha()
     state = _state(Phi, alpha, None)
     expected = Phi.T @ graphs.alpha_laplacian(alpha) @ Phi

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pyod_gessvdd import Graph, Laplacian
-from pyod_gessvdd.graph import rows_by_content
+from pyod_gessvdd.linalg import rows_by_content
 
 Array = np.ndarray
 

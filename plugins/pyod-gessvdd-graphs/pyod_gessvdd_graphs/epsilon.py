@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pyod_gessvdd import Graph, Laplacian
-from pyod_gessvdd.graph import rows_by_content
+from pyod_gessvdd.linalg import rows_by_content
 from pyod_gessvdd_graphs.neighbours import check_n_neighbors, check_positive, directed, either_way, nearest
 
 #: More entries than this in the adjacency matrix are refused: they take some 250 MB.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd import Graph, Laplacian
-from pyod_gessvdd.graph import rows_by_content
+from pyod_gessvdd.linalg import rows_by_content
 from pyod_gessvdd_graphs.neighbours import check_n_neighbors, directed, either_way
 
 #: The size in MiB of the blocks of distances: small enough for the cache, and never N × N.

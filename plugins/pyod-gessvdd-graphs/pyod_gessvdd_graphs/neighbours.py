@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pyod_gessvdd.graph import rows_by_content
+from pyod_gessvdd.linalg import rows_by_content
 
 Array = np.ndarray
 

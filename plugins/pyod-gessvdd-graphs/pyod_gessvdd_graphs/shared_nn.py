@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pyod_gessvdd import Graph, Laplacian
-from pyod_gessvdd.graph import row_blocks
+from pyod_gessvdd.linalg import row_blocks
 from pyod_gessvdd_graphs.neighbours import directed, either_way, nearest
 
 

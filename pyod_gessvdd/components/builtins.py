@@ -1,0 +1,41 @@
+"""The built-in components, registered through the same hooks as everybody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyod_gessvdd.components.hookspecs import hookimpl
+from pyod_gessvdd.kernels import linear, pairwise
+from pyod_gessvdd.laplacians import between, identity, knn, none, pca, within
+from pyod_gessvdd.qp import auto, frank_wolfe, interior_point, libsvm, osqp
+from pyod_gessvdd.updaters import gradient, newton, riemannian, spectral, spectral_regression
+
+
+@hookimpl
+def register_laplacians(register: Callable[[type], None]) -> None:
+    """The graphs of the paper's six variants."""
+    for component in (none.NoConstraint, identity.Identity, pca.PCA, within.Within, between.Between, knn.KNN):
+        register(component)
+
+
+@hookimpl
+def register_updaters(register: Callable[[type], None]) -> None:
+    """The paper's three sub-algorithms, and two that need no step size."""
+    for component in (gradient.Gradient, spectral.Spectral, spectral_regression.SpectralRegression):
+        register(component)
+    for component in (newton.Newton, riemannian.Riemannian):
+        register(component)
+
+
+@hookimpl
+def register_qp_backends(register: Callable[[type], None]) -> None:
+    """The solvers of the SVDD dual."""
+    for component in (auto.Auto, frank_wolfe.FrankWolfe, interior_point.InteriorPoint, libsvm.LibSVM, osqp.OSQP):
+        register(component)
+
+
+@hookimpl
+def register_kernels(register: Callable[[type], None]) -> None:
+    """The linear map, and the NPT map over scikit-learn's pairwise kernels."""
+    for component in (linear.Linear, *pairwise.KERNELS):
+        register(component)

@@ -1,0 +1,278 @@
+"""The contracts of the four kinds of component: Laplacian, Updater, QPBackend and Kernel.
+
+A component subclasses one of these, implements one method, and works as an instance
+(``GESSVDD(laplacian=MyGraph())``) without being registered anywhere. The host checks what it returns.
+
+Parameters follow scikit-learn: ``__init__`` only stores them. A parameter that is None and bears the name of a
+parameter of the detector (``step_size``, ``criterion``, ``center``, ``random_state`` …) takes the detector's value.
+
+The contract has a version, :data:`CONTRACT`. It grows when the contract asks more of components, or hands them
+something else, than before. A plugin written for a version says so with ``contract = 1`` in its module, or in a
+component class; one that declares nothing means 1. A plugin that needs a newer contract than this package has is not
+loaded, and ``gessvdd plugins`` says which upgrade helps. ``pyod_gessvdd.checks`` tells whether a component keeps the
+contract.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from pyod_gessvdd.dual import QPSolution, SVDDDual
+from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.linalg import row_blocks
+
+Array = np.ndarray
+
+#: The version of the contract between this package and its components.
+CONTRACT = 1
+
+
+class Component(BaseEstimator, ABC):
+    """What the four kinds share: a name, aliases, and scikit-learn's parameters.
+
+    Attributes
+    ----------
+    name : str
+        What users write in ``laplacian="…"``; the class's own name in lower case unless given.
+    aliases : tuple of str
+        Other names, for instance the paper's.
+    contract : int
+        The version of the contract that it was written for, see :data:`CONTRACT`.
+    """
+
+    name: ClassVar[str] = ""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    contract: ClassVar[int] = 1
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # A subclass is another component: it inherits neither the name nor the aliases of its parent.
+        cls.name = cls.__dict__.get("name", cls.__name__.lower())
+        aliases = cls.__dict__.get("aliases", ())
+        cls.aliases = (aliases,) if isinstance(aliases, str) else tuple(aliases)
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn reads the signature anew each time, which is a good part of a small fit.
+        return super()._get_param_names()
+
+
+class Laplacian(Component):
+    """A graph L_x over the training samples (paper, "Different variants").
+
+    Attributes
+    ----------
+    exact : bool
+        Whether the graph depends on the samples alone. False for an approximate search, whose edges may change with the
+        order of the samples; a :class:`~pyod_gessvdd.Graph` whose ``is_estimate`` is True says it of itself.
+    kills_constants : bool or None
+        Whether every row of L sums to zero, as in any D − A, so that L does not see a shift of the data; None claims
+        nothing.
+    sparse : bool
+        Whether ``build`` returns far fewer than N² numbers: a sparse matrix, or a ``Graph`` with a thin factor.
+    """
+
+    exact: ClassVar[bool] = True
+    kills_constants: ClassVar[bool | None] = None
+    sparse: ClassVar[bool] = True
+
+    @abstractmethod
+    def build(self, Phi: Array, random_state: Any) -> Any:
+        """Build the Laplacian of the graph of the rows of ``Phi``.
+
+        Parameters
+        ----------
+        Phi : ndarray of shape (N, F)
+            The training features; not to be modified.
+        random_state : int, RandomState or None
+            The detector's seed.
+
+        Returns
+        -------
+        Graph, sparse matrix or ndarray of shape (N, N)
+            Symmetric and positive semi-definite.
+        """
+
+
+class NoGraph(Laplacian):
+    """A Laplacian that puts no constraint on the data: S_x = I (GESSVDD-0). ``build`` is never called."""
+
+    def build(self, Phi: Array, random_state: Any) -> Any:
+        """Not called: without a graph there is no L_x."""
+        raise NotImplementedError(f"{self.name} has no graph")
+
+
+@dataclass(frozen=True)
+class UpdateState:
+    """What an updater sees: the subspace, the dual variables found in it, and the graph.
+
+    Attributes
+    ----------
+    Q : ndarray of shape (d, F)
+        The current projection, orthonormal rows.
+    Phi : ndarray of shape (N, F)
+        The training features.
+    alpha : ndarray of shape (N,)
+        The dual variables of the SVDD in the current subspace.
+    S_x : ndarray of shape (F, F) or None
+        Φᵀ L_x Φ; None stands for the identity (no graph).
+    S_inv : ndarray of shape (d, d)
+        (Q S_x Qᵀ)⁻¹ as the whitening used it.
+    graph : Graph or None
+        L_x itself; None without a graph.
+    n_components : int
+        The number of rows that the new Q should have.
+    criterion : {"min", "max"}
+        Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to fall or to rise.
+    iteration : int
+        1 for the first update.
+    memo : dict
+        Kept from the first update of a fit to the last: for what depends on Φ and the graph alone.
+    boundary : ndarray of int
+        Indices with 0 < α_i < C: the samples on the sphere.
+    """
+
+    Q: Array
+    Phi: Array
+    alpha: Array
+    S_x: Array | None
+    S_inv: Array
+    graph: Graph | None
+    n_components: int
+    criterion: str
+    iteration: int
+    memo: dict[str, Any] = field(default_factory=dict)
+    boundary: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+
+    @property
+    def sign(self) -> float:
+        """+1 when the criterion is maximised, −1 when it is minimised."""
+        return 1.0 if self.criterion == "max" else -1.0
+
+    @cached_property
+    def support(self) -> Array:
+        """Indices with α_i > 0."""
+        return np.flatnonzero(self.alpha)
+
+    def scatter_dot(self, B: Array) -> Array:
+        """S_x @ B for B of shape (F, m)."""
+        return B if self.S_x is None else self.S_x @ B
+
+    @cached_property
+    def alpha_mean(self) -> Array:
+        """A = Σ α_i φ_i, of shape (F,)."""
+        mean = np.zeros(self.Phi.shape[1])
+        for rows in row_blocks(len(self.support), self.Phi.shape[1]):
+            index = self.support[rows]
+            mean += self.alpha[index] @ self.Phi[index]
+        return mean
+
+    def alpha_scatter_dot(self, B: Array) -> Array:
+        """S_α @ B for B of shape (F, m), without forming S_α: Σ α_i (φ_i − a)(φ_i − a)ᵀ B over the support."""
+        out = np.zeros((self.Phi.shape[1], B.shape[1]))
+        for rows in row_blocks(len(self.support), self.Phi.shape[1]):
+            index = self.support[rows]
+            block = self.Phi[index] - self.alpha_mean
+            out += block.T @ (self.alpha[index, None] * (block @ B))
+        return out
+
+    @cached_property
+    def S_alpha(self) -> Array:
+        """S_α = Φᵀ L_α Φ (paper eq. ``salpha``), of shape (F, F); L_α itself is never formed."""
+        S = np.zeros((self.Phi.shape[1], self.Phi.shape[1]))
+        for rows in row_blocks(len(self.support), self.Phi.shape[1]):
+            index = self.support[rows]
+            block = self.Phi[index] - self.alpha_mean
+            S += block.T @ (self.alpha[index, None] * block)
+        return (S + S.T) / 2
+
+
+class Updater(Component):
+    """One update of the projection Q (paper, Sub-algorithms 1-3).
+
+    Attributes
+    ----------
+    needs_graph : bool
+        Whether the update is undefined without a graph.
+    improves_criterion : bool
+        Whether an update is to improve the criterion for the present α; False for one that improves a substitute, as
+        spectral regression does with its targets. Either way "max" must lead to larger values than "min".
+    """
+
+    needs_graph: ClassVar[bool] = False
+    improves_criterion: ClassVar[bool] = True
+
+    @abstractmethod
+    def update(self, state: UpdateState) -> Array:
+        """Return the new projection, of shape (at most ``state.n_components``, F).
+
+        Its rows need not be orthonormal: the host orthonormalises them, and drops rows that depend on others.
+        """
+
+
+class QPBackend(Component):
+    """A solver of the SVDD dual.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether the answer is exact up to rounding; the host holds an exact backend to ``dual.tol``.
+    supports_warm_start : bool
+        Whether ``warm_start`` is used.
+    """
+
+    exact: ClassVar[bool] = True
+    supports_warm_start: ClassVar[bool] = False
+
+    @abstractmethod
+    def solve(self, dual: SVDDDual, warm_start: Array | None = None) -> QPSolution:
+        """Solve ``dual``; ``warm_start`` is an α of a related problem or None. Returning a bare α is fine too."""
+
+
+class Kernel(Component):
+    """A map from rows of X to features Φ in which everything after it is linear (paper, "Non-linear data description").
+
+    Attributes
+    ----------
+    input_is_rows : bool
+        Whether the input are data rows, which the detector may scale; False for a kernel matrix.
+    is_identity : bool
+        Whether the features are the rows themselves.
+    needs_nonnegative : bool
+        Whether the rows must not hold negative numbers, as counts and histograms do not.
+    positive_definite : bool
+        Whether k is positive definite, at least after centring. Features have distances like k's only then; what they
+        miss of an indefinite k is no squared length.
+    inner_product_error : float
+        How far the features of a kernel that has a ``gram(X, Y)`` may be from it, as a share of the largest k(x, x):
+        zero if up to rounding, about 1/√m for m random features.
+    """
+
+    input_is_rows: ClassVar[bool] = True
+    is_identity: ClassVar[bool] = False
+    needs_nonnegative: ClassVar[bool] = False
+    positive_definite: ClassVar[bool] = True
+    inner_product_error: ClassVar[float] = 0.0
+
+    def fit(self, X: Array) -> Kernel:
+        """Learn whatever the map needs from the training rows, of shape (N, D)."""
+        return self
+
+    @abstractmethod
+    def features(self, X: Array) -> Array:
+        """The features of the rows of X, of shape (n, F)."""
+
+    def residual(self, X: Array) -> Array:
+        """What the features miss of each row, ``k̂(x, x) − ‖φ(x)‖²``, of shape (n,); zero unless overridden."""
+        return np.zeros(X.shape[0])
+
+    def features_and_residual(self, X: Array) -> tuple[Array, Array]:
+        """Both at once, for kernels that find them in the same pass."""
+        return self.features(X), self.residual(X)

@@ -1,0 +1,140 @@
+"""From what a user writes to a component: a name, a spec string, an instance, a matrix or a function.
+
+``"knn"``, ``"knn(n_neighbors=7)"``, ``"0.7*knn + 0.3*pca"``, ``"auto*(knn + pca)"``, ``KNN(n_neighbors=7)``.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pyod_gessvdd.components.contracts import Component
+from pyod_gessvdd.components.registry import KINDS, NAME, parameters, registry
+from pyod_gessvdd.errors import SpecError
+from pyod_gessvdd.kernels.pairwise import FunctionKernel
+from pyod_gessvdd.laplacians.given import GivenLaplacian
+from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
+
+
+def resolve(kind: str, value: Any) -> Any:
+    """The component that ``value`` stands for.
+
+    Parameters
+    ----------
+    kind : {"laplacian", "updater", "qp_backend", "kernel"}
+        The kind of component, which is also the detector's parameter name.
+    value : str, instance, and for a Laplacian an N × N matrix, for a kernel a function
+        What the user gave.
+    """
+    if isinstance(value, KINDS[kind]):
+        return value
+    if isinstance(value, str):
+        return _from_text(kind, value)
+    if kind == "laplacian" and (sp.issparse(value) or isinstance(value, np.ndarray)):
+        return GivenLaplacian(value)
+    if kind == "kernel" and callable(value) and not isinstance(value, type):
+        return FunctionKernel(function=value)
+    hint = f", write {value.__name__}()" if isinstance(value, type) else ""
+    contract = KINDS[kind].__name__
+    raise TypeError(f"{kind} must be a name, a spec string or an instance of {contract}, got {value!r}{hint}")
+
+
+def _from_text(kind: str, text: str) -> Component:
+    text = text.strip()
+    if NAME.fullmatch(text):
+        # Before any parsing: the paper's "0" is no Python name, and "far-knn" no difference of two graphs.
+        return registry().find(kind, text).component()
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError) as error:  # ValueError: a null byte, before Python 3.12
+        raise SpecError(
+            f"cannot read the {kind} {text!r}; write a name, 'name(parameter=value)' or, for graphs, "
+            "'0.7*name + 0.3*name'"
+        ) from error
+    return _from_tree(kind, tree, text)
+
+
+def _from_tree(kind: str, tree: ast.expr, text: str) -> Component:
+    if isinstance(tree, ast.Name):
+        return registry().find(kind, tree.id).component()
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
+        return _from_call(kind, tree.func.id, tree.keywords, text)
+    if kind == "laplacian" and isinstance(tree, ast.BinOp):
+        if isinstance(tree.op, ast.Mult) and isinstance(tree.left, ast.Name) and tree.left.id == "auto":
+            return _learned_sum(tree.right, text)
+        terms = _terms(tree, text)
+        return WeightedSum([term for _, term in terms], [weight for weight, _ in terms])
+    raise SpecError(f"cannot read {ast.unparse(tree)!r} in the {kind} {text!r}; write 'name(parameter=value)'")
+
+
+def _from_call(kind: str, name: str, keywords: list[ast.keyword], text: str) -> Component:
+    component = registry().find(kind, name).component
+    return component(**keyword_values(f"{kind} {component.name!r}", keywords, list(parameters(component)), text))
+
+
+def keyword_values(owner: str, keywords: list[ast.keyword], known: list[str], text: str) -> dict[str, Any]:
+    """The literals in ``name(parameter=value)``.
+
+    Parameters
+    ----------
+    owner : str
+        Whose parameters these are, for messages.
+    keywords : list of ast.keyword
+        The call's arguments.
+    known : list of str
+        The parameters there are.
+    text : str
+        The whole spec string, for messages.
+    """
+    values: dict[str, Any] = {}
+    for keyword in keywords:
+        if keyword.arg is None:
+            raise SpecError(f"cannot read {'**' + ast.unparse(keyword.value)!r} in the {owner.split()[0]} {text!r}")
+        if keyword.arg not in known:
+            raise SpecError(f"{owner} has no parameter {keyword.arg!r}; it takes {', '.join(known) or 'none'}")
+        if keyword.arg in values:
+            raise SpecError(f"{keyword.arg} is given twice in the {owner.split()[0]} {text!r}")
+        try:
+            values[keyword.arg] = ast.literal_eval(keyword.value)
+        except (ValueError, TypeError) as error:
+            raise SpecError(
+                f"{keyword.arg} in {text!r} must be a number, a string or another literal, "
+                f"got {ast.unparse(keyword.value)!r}"
+            ) from error
+    return values
+
+
+def _terms(tree: ast.expr, text: str) -> list[tuple[float, Component]]:
+    """The weighted graphs of a sum."""
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
+        return _terms(tree.left, text) + _terms(tree.right, text)
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Mult):
+        for factor, graph in ((tree.left, tree.right), (tree.right, tree.left)):
+            weight = _number(factor)
+            if weight is not None:
+                return [(weight, _from_tree("laplacian", graph, text))]
+    if isinstance(tree, ast.Name | ast.Call):
+        return [(1.0, _from_tree("laplacian", tree, text))]
+    raise SpecError(
+        f"cannot read {ast.unparse(tree)!r} in the laplacian {text!r}; a sum is written '0.7*knn + 0.3*pca'"
+    )
+
+
+def _learned_sum(tree: ast.expr, text: str) -> WeightedSum:
+    """The sum behind ``auto*``: its weights are learnt, so none may be given."""
+    terms = _terms(tree, text)
+    if any(weight != 1.0 for weight, _ in terms):
+        raise SpecError(f"the laplacian {text!r} has 'auto' and weights of its own; write 'auto*(knn + pca)'")
+    return WeightedSum([term for _, term in terms], "auto")
+
+
+def _number(tree: ast.expr) -> float | None:
+    """The number that is written there, with its sign, or None."""
+    try:
+        value = ast.literal_eval(tree)
+    except (ValueError, TypeError):
+        return None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

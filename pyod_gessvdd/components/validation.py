@@ -1,0 +1,86 @@
+"""The host's checks of what components return: a wrong shape or a NaN is named, with its author, where it happens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pyod_gessvdd.components.contracts import Component
+from pyod_gessvdd.errors import ComponentError
+from pyod_gessvdd.graph import Graph
+
+Array = np.ndarray
+
+
+def real_array(value: Any, who: str) -> Array:
+    """What a component returned, as a float array; an error that names the component if it holds no real numbers."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        what = "None" if value is None else f"values of type {array.dtype}"
+        raise ComponentError(f"{who} returned {what}; expected an array of real numbers")
+    return array.astype(float, copy=False)
+
+
+def as_graph(built: Any, n_samples: int, laplacian: Component) -> Graph:
+    """What ``Laplacian.build`` returned, checked, as a :class:`Graph`."""
+    who = f"laplacian {laplacian.name!r}"
+    if not isinstance(built, Graph):
+        if not (sp.issparse(built) or isinstance(built, np.ndarray)):
+            raise ComponentError(
+                f"{who} returned {type(built).__name__}; expected a Graph, a sparse matrix or an array"
+            )
+        if built.shape != (n_samples, n_samples):
+            raise ComponentError(f"{who} returned a matrix of shape {built.shape}; expected ({n_samples}, {n_samples})")
+        if not sp.issparse(built):
+            built = real_array(built, who)
+        built = Graph.from_matrix(built)
+    if built.n_nodes != n_samples:
+        raise ComponentError(f"{who} returned a graph of {built.n_nodes} nodes; expected {n_samples}")
+    parts = [built.base, built.factor, built.weights]
+    if not all(np.isfinite(part.data if sp.issparse(part) else part).all() for part in parts):
+        raise ComponentError(f"{who} returned NaN or infinite weights")
+    if not np.isscalar(built.base):
+        difference = abs(built.base - built.base.T).max()
+        if difference > 1e-8 * abs(built.base).max():
+            raise ComponentError(f"{who} returned a matrix that is not symmetric: |L − Lᵀ| reaches {difference:.3g}")
+    return built
+
+
+def check_features(Phi: Any, n_samples: int, kernel: Component, n_features: int | None = None) -> Array:
+    """What ``Kernel.features`` returned, checked; ``n_features`` is what it returned for the training rows."""
+    who = f"kernel {kernel.name!r}"
+    Phi = real_array(Phi, who)
+    if Phi.ndim != 2 or Phi.shape[0] != n_samples or n_features not in (None, Phi.shape[1]):
+        expected = f"({n_samples}, {'F' if n_features is None else n_features})"
+        raise ComponentError(f"{who} returned features of shape {Phi.shape}; expected {expected}")
+    if Phi.shape[1] == 0:
+        raise ComponentError(f"{who} left no feature: all rows look alike to it")
+    if not np.isfinite(Phi).all():
+        raise ComponentError(f"{who} returned NaN or infinite features")
+    return Phi
+
+
+def check_residual(missed: Any, n_samples: int, kernel: Component) -> Array:
+    """What ``Kernel.residual`` returned, checked."""
+    who = f"kernel {kernel.name!r}"
+    missed = real_array(missed, who)
+    if missed.shape != (n_samples,):
+        raise ComponentError(f"{who} returned a residual of shape {missed.shape}; expected ({n_samples},)")
+    if not (np.isfinite(missed).all() and missed.min() >= 0):
+        raise ComponentError(f"{who} returned a residual that is negative, NaN or infinite")
+    return missed
+
+
+def check_projection(Q: Any, n_components: int, n_features: int, updater: Component) -> Array:
+    """What ``Updater.update`` returned, checked."""
+    who = f"updater {updater.name!r}"
+    Q = real_array(Q, who)
+    if Q.ndim != 2 or Q.shape[1] != n_features or Q.shape[0] > n_components:
+        raise ComponentError(
+            f"{who} returned a projection of shape {Q.shape}; expected (at most {n_components}, {n_features})"
+        )
+    if not np.isfinite(Q).all():
+        raise ComponentError(f"{who} returned NaN or infinite values")
+    return Q

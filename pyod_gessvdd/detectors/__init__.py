@@ -1,0 +1,1 @@
+"""The detectors: GESSVDD, its family and MSSVDD, in PyOD's contract."""

@@ -1,0 +1,354 @@
+"""The methods beside which the paper puts GESSVDD, in its API: each is GESSVDD with some of its parameters fixed.
+
+=========  ==========================================================  =======================
+class      what it fixes                                               paper
+=========  ==========================================================  =======================
+`SVDD`     no graph, no subspace; the whole of the kernel's space      eq. ``erfuncSVDD2``
+`GESVDD`   no subspace: whitening by S_x, then the sphere              eq. ``primalobj_gesvdd1``
+`ESVDD`    the same with L_x = I                                       "Experiments"
+`GESVM`    the same with a hyperplane in place of the sphere           "Experiments"
+`SSVDD`    GESSVDD-0-GR-min, with the regulariser ψ                    eq. ``langSSVDD``
+`ESSVDD`   GESSVDD-I-GR-min, with the regulariser ψ                    eq. ``primalobj_gesvdd``
+=========  ==========================================================  =======================
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pyod_gessvdd.components.contracts import QPBackend
+from pyod_gessvdd.description import Description
+from pyod_gessvdd.detectors.gessvdd import GESSVDD
+from pyod_gessvdd.dual import QPSolution
+from pyod_gessvdd.hyperplane import HalfSpace, solve_hyperplane
+from pyod_gessvdd.subspace import principal_directions
+from pyod_gessvdd.training import TrainingResult
+
+Array = np.ndarray
+
+
+class _Member(GESSVDD):
+    """GESSVDD with the parameters in ``_fixed`` fixed; ``__init__`` has the others."""
+
+    _fixed: ClassVar[dict[str, Any]] = {}
+
+    def _store(self, given: dict[str, Any]) -> None:
+        """Store the constructor's arguments as they are, and what this class fixes of GESSVDD's parameters."""
+        own = {name: given[name] for name in self._get_param_names()}
+        shared = {name: own[name] for name in own.keys() & set(GESSVDD._get_param_names())}
+        GESSVDD.__init__(self, **shared, **self._fixed)
+        for name in own.keys() - shared.keys():
+            setattr(self, name, own[name])
+
+    @classmethod
+    def from_variant(cls, name: str, **params: Any) -> GESSVDD:
+        """Not here: the variants are GESSVDD's."""
+        raise TypeError(f"{cls.__name__} has no variants; use GESSVDD.from_variant({name!r})")
+
+
+class _WholeSpace(_Member):
+    """No subspace, and therefore no updates: whiten if there is a graph, and put a boundary around the rows."""
+
+    # The whole space has no part outside of it, but for what a kernel's own features miss: that is SVDD's alone.
+    _fixed: ClassVar[dict[str, Any]] = {"n_components": "all", "n_iter": 0, "residual": False}
+
+    @property
+    def variant(self) -> None:
+        """None: the paper's variants learn a subspace."""
+        return None
+
+
+def _as_narrow_as_ocsvm(settings: dict[str, Any]) -> dict[str, Any]:
+    """With neither gamma nor sigma, "scale": where no part of a row is lost, the kernel need not be wide."""
+    return {**settings, "gamma": "scale"} if settings["gamma"] is settings["sigma"] is None else settings
+
+
+class SVDD(_WholeSpace):
+    """Support Vector Data Description: the smallest sphere in feature space that holds most rows (Tax and Duin, 2004).
+
+    For every kernel this is the sphere in the kernel's own space: the part of a row outside the span of the training
+    rows counts as well. So with an RBF kernel it ranks and decides as the one-class SVM with nu = 1/(C·N) does, which
+    is PyOD's OCSVM. Two cases are approximate: above 2,000 rows the kernel rests on landmarks (unless
+    ``approximation="exact"``), and with a precomputed kernel the part outside the span is not known and taken as zero.
+
+    Parameters
+    ----------
+    kernel, sigma, C, nu, standardize, qp_backend, qp_tol, threshold, contamination, random_state
+        As in :class:`~pyod_gessvdd.GESSVDD`.
+    gamma : float, "scale", "auto" or "median", optional
+        The kernel's width; "scale" if neither it nor ``sigma`` is given.
+    energy : float, default=1.0
+        The share of the kernel's eigenvalues whose directions are kept one by one; what the others hold of a row is
+        added up. Less than 1 is faster and approximate.
+
+    Attributes
+    ----------
+    center_ : ndarray of shape (F + 1,)
+        The sphere's centre; the last entry is the coordinate of what is outside the span.
+
+    Notes
+    -----
+    The other attributes are GESSVDD's. The centre is where it is whatever the origin: the rows are always centred.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyod_gessvdd import SVDD
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> SVDD(C=0.05).fit(X).predict([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]).tolist()
+    [0, 1]
+    """
+
+    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "laplacian": "none", "residual": True}
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = None,
+        sigma: float | None = None,
+        energy: float = 1.0,
+        C: float | None = None,
+        nu: float | None = None,
+        standardize: bool = True,
+        qp_backend: Any = "auto",
+        qp_tol: float = 1e-8,
+        threshold: str = "contamination",
+        contamination: Any = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self._store(locals())
+
+    def _settings(self) -> dict[str, Any]:
+        return _as_narrow_as_ocsvm(super()._settings())
+
+
+class GESVDD(_WholeSpace):
+    """Graph-Embedded SVDD (Mygdalis et al., 2016): whitening by S_x, then the sphere (paper ``primalobj_gesvdd1``).
+
+    The same as ``GESSVDD(laplacian=…, n_components="all", n_iter=0)``.
+
+    Parameters
+    ----------
+    laplacian : str, Laplacian or matrix, default="pca"
+        The graph L_x.
+    kernel, gamma, sigma, C, nu, center, standardize, ridge, qp_backend, qp_tol, threshold, contamination, random_state
+        As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyod_gessvdd import GESVDD
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> GESVDD(laplacian="knn").fit(X).predict([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        *,
+        laplacian: Any = "pca",
+        kernel: Any = "rbf",
+        gamma: Any = None,
+        sigma: float | None = None,
+        C: float | None = None,
+        nu: float | None = None,
+        center: bool = True,
+        standardize: bool = True,
+        ridge: float = 1e-6,
+        qp_backend: Any = "auto",
+        qp_tol: float = 1e-8,
+        threshold: str = "contamination",
+        contamination: Any = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self._store(locals())
+
+
+class ESVDD(GESVDD):
+    """Ellipsoidal SVDD: the sphere after whitening by the scatter of the features, GESVDD with L_x = I.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, C, nu, center, standardize, ridge, qp_backend, qp_tol, threshold, contamination, random_state
+        As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
+    """
+
+    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "laplacian": "identity"}
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = None,
+        sigma: float | None = None,
+        C: float | None = None,
+        nu: float | None = None,
+        center: bool = True,
+        standardize: bool = True,
+        ridge: float = 1e-6,
+        qp_backend: Any = "auto",
+        qp_tol: float = 1e-8,
+        threshold: str = "contamination",
+        contamination: Any = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self._store(locals())
+
+
+class GESVM(_WholeSpace):
+    """Graph-Embedded one-class SVM (Mygdalis et al., 2016): whitening by S_x, then the one-class SVM's hyperplane.
+
+    The hyperplane w·z = ρ has most rows on one side and the origin, as far away as can be, on the other; the score is
+    1 + (ρ − w·z)/ρ: 1 on the hyperplane, less on the rows' side, 2 at the level of the origin. The features are not
+    centred: their mean would be the origin, from which no hyperplane separates them. A linear kernel therefore needs
+    data that lie on one side of the origin; an RBF kernel's features always do.
+
+    Parameters
+    ----------
+    laplacian : str, Laplacian or matrix, default="pca"
+        The graph L_x.
+    gamma : float, "scale", "auto" or "median", optional
+        The kernel's width; "scale" if neither it nor ``sigma`` is given.
+    kernel, sigma, C, nu, standardize, ridge, threshold, contamination, random_state
+        As in :class:`~pyod_gessvdd.GESSVDD`; ``threshold="radius"`` lets the hyperplane decide.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+        w, in the whitened coordinates that ``transform`` gives.
+    rho_ : float
+        ρ.
+
+    Notes
+    -----
+    The other attributes are GESSVDD's, except for the centre and the radius. Solved by LIBSVM, whose time grows with
+    the square of the number of rows; ``history_`` holds the duality gap. Whitening makes every direction that a narrow
+    kernel tells apart count alike: with few rows a wide one (a small ``gamma``) describes them better.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyod_gessvdd import GESVM
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> GESVM(gamma=0.01).fit(X).predict([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]).tolist()
+    [0, 1]
+    """
+
+    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "center": False}
+
+    def __init__(
+        self,
+        *,
+        laplacian: Any = "pca",
+        kernel: Any = "rbf",
+        gamma: Any = None,
+        sigma: float | None = None,
+        C: float | None = None,
+        nu: float | None = None,
+        standardize: bool = True,
+        ridge: float = 1e-6,
+        threshold: str = "contamination",
+        contamination: Any = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self._store(locals())
+
+    def _settings(self) -> dict[str, Any]:
+        return _as_narrow_as_ocsvm(super()._settings())
+
+    def _start(self, Phi: Array, S_x: Array | None, random_state: int) -> Array:
+        # The direction in which all rows agree is the one that separates them from the origin.
+        return principal_directions(Phi, around_mean=False)
+
+    def _solve(self, Z: Array, upper: Array, backend: QPBackend, last_alpha: Array | None) -> QPSolution:
+        return solve_hyperplane(Z, upper)
+
+    def _description(self, result: TrainingResult) -> Description:
+        w, rho = result.sphere.center, result.sphere.extras["rho"]
+        return HalfSpace(result.projection, result.projection @ self.feature_mean_, w, result.sphere.radius2, rho=rho)
+
+    def _publish_boundary(self, sphere: QPSolution) -> None:
+        self.coef_ = sphere.center
+        self.rho_ = float(sphere.extras["rho"])
+
+
+class SSVDD(_Member):
+    """Subspace SVDD (Sohrab et al., 2018): GESSVDD-0-GR-min, with the regulariser ψ (paper eq. ``langSSVDD``).
+
+    Parameters
+    ----------
+    psi : {0, 1, 2, 3}, default=0
+        ψ = Tr(Q X λ λᵀ Xᵀ Qᵀ): 0 none; 1 λ = 1, which vanishes on centred features; 2 λ = α; 3 λ = α for the samples on
+        the sphere and 0 elsewhere. See :class:`~pyod_gessvdd.updaters.gradient.Gradient`.
+    beta : float, default=0.01
+        β, the weight of ψ.
+    kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
+residual, threshold, contamination, random_state
+        As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyod_gessvdd import SSVDD
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> SSVDD(kernel="linear", psi=3).fit(X).predict([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]).tolist()
+    [0, 1]
+    """
+
+    _fixed: ClassVar[dict[str, Any]] = {
+        "laplacian": "none",
+        "updater": "gradient",
+        "criterion": "min",
+        "ridge": 1e-6,
+    }
+
+    def __init__(
+        self,
+        *,
+        psi: int = 0,
+        beta: float = 0.01,
+        kernel: Any = "rbf",
+        gamma: Any = None,
+        sigma: float | None = None,
+        n_components: int | str | None = None,
+        C: float | None = None,
+        nu: float | None = None,
+        step_size: float = 0.1,
+        n_iter: int = 5,
+        tol: float = 0.0,
+        init: Any = "pca",
+        center: bool = True,
+        standardize: bool = True,
+        qp_backend: Any = "auto",
+        qp_tol: float = 1e-8,
+        residual: bool = False,
+        threshold: str = "contamination",
+        contamination: Any = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self._store(locals())
+
+    @property
+    def variant(self) -> str | None:
+        """The paper's name of the variant, or None with a regulariser."""
+        return None if self.psi and self.beta else super().variant
+
+
+class ESSVDD(SSVDD):
+    """Ellipsoidal Subspace SVDD (Sohrab et al., 2020): GESSVDD-I-GR-min, with the regulariser ψ.
+
+    ψ acts on S_Q^{-1/2} Q as the criterion does (paper eq. ``primalobj_gesvdd``).
+
+    Parameters
+    ----------
+    psi, beta
+        As in :class:`SSVDD`.
+    kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
+residual, threshold, contamination, random_state
+        As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
+    """
+
+    _fixed: ClassVar[dict[str, Any]] = {**SSVDD._fixed, "laplacian": "identity"}

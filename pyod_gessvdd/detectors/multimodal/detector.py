@@ -1,0 +1,370 @@
+"""MSSVDD as a PyOD detector: parameters, fit, scores per modality and the rule that makes them one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from pyod_gessvdd.components.nesting import NestedComponents
+from pyod_gessvdd.components.validation import check_features
+from pyod_gessvdd.description import Description
+from pyod_gessvdd.detectors.gessvdd import DEFAULT_COMPONENTS, GESSVDD
+from pyod_gessvdd.detectors.multimodal.columns import RULES, resolve_decision, resolve_modalities
+from pyod_gessvdd.detectors.multimodal.training import REGULARIZERS, MultimodalResult, alternate_modalities
+from pyod_gessvdd.detectors.parameters import check_multimodal_parameters, check_parameters
+from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
+from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
+from pyod_gessvdd.feature_map import training_features
+from pyod_gessvdd.linalg import map_blocks, orientation
+from pyod_gessvdd.preprocessing import Scaling, validated
+from pyod_gessvdd.qp import solve_in_place
+from pyod_gessvdd.subspace import principal_directions
+
+Array = np.ndarray
+
+
+class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
+    """Multimodal Subspace Support Vector Data Description.
+
+    The columns of X form M groups, the modalities: different sensors, or different descriptions of the same sample.
+    Each has its own projection Q_m into one joint subspace, and one sphere there is to hold the N · M projected points
+    z_mi = Q_m φ_mi of all of them. Every row has M squared distances from its centre, and a rule makes them one score,
+    dist²/R², so that 1 is the sphere itself. With one modality and no regulariser this is SSVDD, GESSVDD-0-GR-min.
+
+    A distance depends on its own modality alone. A row whose modalities are each normal, and only their combination is
+    not, is inside for every rule.
+
+    Parameters
+    ----------
+    modalities : list or dict, optional
+        The columns of each modality: a list of column indices, a slice, or a list of names if X is a DataFrame; as a
+        dict from the modality's name to its columns, the modalities have names. They must not overlap. Columns in no
+        modality are not used. None makes all columns one modality.
+    kernel : str, Kernel or callable, default="linear"
+        As in :class:`~pyod_gessvdd.GESSVDD`; each modality has its own copy. "precomputed" takes the M kernel matrices
+        side by side, each modality being the N columns of one.
+    gamma, sigma : optional
+        The kernel's width, as in :class:`~pyod_gessvdd.GESSVDD`.
+    n_components : int, optional
+        d, the dimension of the joint subspace, at most the number of features of every modality; 30, or as many as the
+        poorest modality has, unless given.
+    criterion : {"min", "max"}, default="min"
+        Whether the Lagrangian is to fall or to rise with the projections.
+    C : float, optional
+        The upper bound of α, in [1/(N · M), 1]; above 1 equals 1.
+    nu : float, optional
+        Instead of C: about the share of the N · M points outside the sphere, C = 1/(nu · N · M). With neither, 0.1.
+    step_size : float, default=0.1
+        η of the gradient update.
+    n_iter : int, default=5
+        The number of updates; 0 keeps the start, the principal directions of each modality.
+    regularizer : int from 0 to 6, default=0
+        ω. 0 is none. Within each modality, Σ_m Tr(Q_m Φ_mᵀ λ_m λ_mᵀ Φ_m Q_mᵀ): 1 with λ_m = 1, 2 with λ_m = α_m, 3 with
+        α_m of the points on the sphere only. Across modalities, Σ_m Σ_n Tr(Q_m Φ_mᵀ λ_m λ_nᵀ Φ_n Q_nᵀ): 4, 5 and 6 with
+        the same three λ. Centred features sum to zero, so 1 and 4 need ``center=False``.
+    beta : float, default=0.0
+        The weight of ω; with 0 it has none.
+    decision : {"and", "or", "mean"}, int or str, default="and"
+        Inside means inside in every modality (the score is the largest), in any (the smallest), on average (the mean of
+        dist²/R²), or in the one modality of this place or name.
+    center : bool, default=True
+        Whether the features are centred by their training mean.
+    standardize : bool, default=True
+        Whether the columns of X are scaled to unit variance first; the paper does not.
+    qp_backend : str or QPBackend, default="auto"
+        The solver of the SVDD dual.
+    qp_tol : float, default=1e-8
+        The relative duality gap that every solve must reach.
+    threshold : {"contamination", "radius"}, default="contamination"
+        What decides the labels: PyOD's percentile of the training scores, or the sphere (score above 1).
+    contamination : float in (0, 0.5] or a PyThresh object, default=0.1
+        The share of outliers expected in the training data.
+    random_state : int, RandomState or None
+        Seeds the kernels' landmarks.
+
+    Attributes
+    ----------
+    modality_names_ : list
+        The names of the modalities, or their places if they have none.
+    modality_columns_ : list of ndarray of int
+        The columns of each.
+    components_ : list of ndarray of shape (d, F_m)
+        Q_m, orthonormal rows.
+    alpha_ : ndarray of shape (M, N)
+        The dual variables; all together sum to one.
+    support_, boundary_, outside_ : list of ndarray of int
+        For each modality, the training rows with α > 0, with 0 < α < C (on the sphere), with α = C (outside).
+    center_ : ndarray of shape (d,)
+        The sphere's centre.
+    radius_ : float
+        The sphere's radius.
+    n_components_, n_iter_ : int
+        The dimension reached and the updates made.
+    history_ : list of dict
+        For the start and after each update: iteration, criterion (the Lagrangian), radius, n_support, gap, step (the
+        largest of the modalities').
+    stop_reason_ : str
+        Why the alternation ended.
+    n_features_in_, feature_names_in_
+        The number of columns at fit, and their names if X was a DataFrame.
+    decision_scores_, labels_, threshold_
+        PyOD's: the training rows' scores and labels, and the score above which a row is an outlier.
+
+    References
+    ----------
+    F. Sohrab, J. Raitoharju, A. Iosifidis, M. Gabbouj: Multimodal Subspace Support Vector Data Description. Pattern
+    Recognition 110, 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyod_gessvdd import MSSVDD
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> detector = MSSVDD({"radar": [0, 1], "camera": slice(2, 5)}, n_components=2).fit(X)
+    >>> detector.predict([[0, 0, 0, 0, 0], [0, 0, 9, 9, 9]]).tolist()
+    [0, 1]
+    """
+
+    _component_parameters: ClassVar[tuple[str, ...]] = ("kernel", "qp_backend")
+
+    def __init__(
+        self,
+        modalities: Any = None,
+        *,
+        kernel: Any = "linear",
+        gamma: Any = None,
+        sigma: float | None = None,
+        n_components: int | None = None,
+        criterion: str = "min",
+        C: float | None = None,
+        nu: float | None = None,
+        step_size: float = 0.1,
+        n_iter: int = 5,
+        regularizer: int = 0,
+        beta: float = 0.0,
+        decision: str | int = "and",
+        center: bool = True,
+        standardize: bool = True,
+        qp_backend: Any = "auto",
+        qp_tol: float = 1e-8,
+        threshold: str = "contamination",
+        contamination: Any = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(contamination=contamination)
+        self.modalities = modalities
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.n_components = n_components
+        self.criterion = criterion
+        self.C = C
+        self.nu = nu
+        self.step_size = step_size
+        self.n_iter = n_iter
+        self.regularizer = regularizer
+        self.beta = beta
+        self.decision = decision
+        self.center = center
+        self.standardize = standardize
+        self.qp_backend = qp_backend
+        self.qp_tol = qp_tol
+        self.threshold = threshold
+        self.random_state = random_state
+
+    # Fit ----------------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MSSVDD:
+        """Learn the projections and the sphere.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (N, D)
+            The training rows, the columns of all modalities side by side.
+        y : ignored
+            There for scikit-learn's tools.
+        sample_weight : array of shape (N,), optional
+            The bound on row i's α becomes C · sample_weight[i] in every modality.
+
+        Returns
+        -------
+        MSSVDD
+            The detector itself. If anything fails it stays as it was before.
+        """
+        with unchanged_on_error(self):
+            return self._fit(X, sample_weight)
+
+    def _fit(self, X: Any, sample_weight: Any) -> MSSVDD:
+        self._check_contamination()
+        params = self.get_params(deep=False)
+        # What both detectors have is checked once; what only GESSVDD has takes its default there.
+        check_parameters({**GESSVDD().get_params(deep=False), **params})
+        check_multimodal_parameters(params)
+        X = validated(self, X, reset=True)
+        self.modality_names_, self.modality_columns_ = resolve_modalities(
+            self.modalities, X.shape[1], getattr(self, "feature_names_in_", None)
+        )
+        self.decision_ = resolve_decision(self.decision, self.modality_names_)
+        self._learn(X, self._upper_bounds(len(X), sample_weight))
+        self._set_n_classes(None)
+        self.decision_scores_ = self._scores(X)
+        self._process_decision_scores()
+        return self
+
+    def _upper_bounds(self, N: int, sample_weight: Any) -> Array:
+        """The bounds of α for the N · M points, modality after modality."""
+        M = len(self.modality_names_)
+        weights = None if sample_weight is None else np.tile(check_weights(sample_weight, N), M)
+        counted = f"the {N * M} points of {N} samples in {M} modalities" if M > 1 else ""
+        return upper_bounds(N * M, self.C, self.nu, weights, counted)
+
+    def _learn(self, X: Array, upper: Array) -> None:
+        random_state = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        inherited = {**self.get_params(deep=False), "random_state": random_state}
+        backend = self._component("qp_backend", inherited)
+
+        def svdd(Z: Array, last_alpha: Array | None) -> QPSolution:
+            return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
+
+        self.kernels_, self.scalings_, Phi, means = [], [], [], []
+        for name, columns in zip(self.modality_names_, self.modality_columns_, strict=True):
+            rows = X.take(columns, axis=1)
+            if (rows[0] == rows).all():
+                raise _all_equal(len(X), name)
+            # The same seed for all: the order of the modalities must not matter.
+            kernel = self._component("kernel", inherited)
+            scaling = Scaling.learn(rows, center=self.center, standardize=self.standardize and kernel.input_is_rows)
+            features, mean = training_features(kernel, scaling.apply(rows), self.center)
+            self.kernels_.append(kernel)
+            self.scalings_.append(scaling)
+            Phi.append(features)
+            means.append(mean)
+        self._remember_plugins(*self.kernels_, backend)
+        regularizer = REGULARIZERS.get(self.regularizer)
+        if self.center and self.beta > 0 and regularizer is not None and regularizer.samples == "all":
+            warnings.warn(
+                f"regularizer={self.regularizer} is zero for centred features, whose sum is zero; use center=False",
+                UserWarning,
+                stacklevel=4,
+            )
+        result = alternate_modalities(
+            Phi,
+            self._start(Phi),
+            names=self.modality_names_,
+            solve=svdd,
+            regularizer=regularizer,
+            beta=self.beta,
+            criterion=self.criterion,
+            step_size=self.step_size,
+            n_iter=self.n_iter,
+        )
+        self._publish(result, means)
+
+    def _start(self, Phi: list[Array]) -> list[Array]:
+        """The principal directions of each modality, as many as all have.
+
+        Their signs decide how the modalities' points lie to each other: the largest entry of each is positive.
+        """
+        directions = [principal_directions(features) for features in Phi]
+        d = DEFAULT_COMPONENTS if self.n_components is None else self.n_components
+        for name, features, found in zip(self.modality_names_, Phi, directions, strict=True):
+            F, rank = features.shape[1], len(found)
+            if rank == 0:
+                raise _all_equal(len(features), name)
+            if self.n_components is not None and self.n_components > F:
+                raise ValueError(
+                    f"n_components must be at most the number of features of every modality, and modality {name!r} "
+                    f"has {F}, got {self.n_components}"
+                )
+            if self.n_components is not None and d > rank:
+                warnings.warn(
+                    f"n_components={self.n_components}, but the features of modality {name!r} vary in only {rank} of "
+                    f"{F} directions (constant or dependent columns); the joint subspace has no more",
+                    UserWarning,
+                    stacklevel=5,
+                )
+            d = min(d, rank)
+        return [found[:d] * orientation(found[:d].T)[:, None] for found in directions]
+
+    def _publish(self, result: MultimodalResult, means: list[Array]) -> None:
+        """Put what was learnt under its public names."""
+        sphere, M = result.sphere, len(result.Q)
+        descriptions = [Description.from_sphere(*parts, sphere) for parts in zip(result.Q, means, strict=True)]
+        # Rows that are their own features are scaled and projected in one product.
+        self.descriptions_ = [
+            description.of_rows(scaling) if kernel.is_identity else description
+            for description, scaling, kernel in zip(descriptions, self.scalings_, self.kernels_, strict=True)
+        ]
+        self.components_ = result.Q
+        self.alpha_ = sphere.alpha.reshape(M, -1)
+        self.support_, self.boundary_, self.outside_ = (
+            self._rows_by_modality(points) for points in (sphere.support, sphere.boundary, sphere.outside)
+        )
+        self.center_ = sphere.center
+        self.radius_ = float(np.sqrt(sphere.radius2))
+        self.n_components_ = len(sphere.center)
+        self.n_iter_ = len(result.history) - 1
+        self.history_ = result.history
+        self.stop_reason_ = result.stop_reason
+
+    def _rows_by_modality(self, points: Array) -> list[Array]:
+        """From indices among all M · N points to the rows of each modality."""
+        M, N = self.alpha_.shape
+        return [points[points // N == m] - m * N for m in range(M)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Several kernel matrices side by side are not the square that scikit-learn means by pairwise.
+        tags.input_tags.pairwise = self.kernel == "precomputed" and self.modalities is None
+        return tags
+
+    # Scores -------------------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Array:
+        """The rows' dist²/R² of all modalities, made one by ``decision``: larger is more abnormal."""
+        check_is_fitted(self, "decision_scores_")
+        return self._scores(validated(self, X, reset=False))
+
+    def modality_scores(self, X: Any) -> Array:
+        """dist²/R² of each row in each modality, of shape (n, M): which of them makes a row abnormal."""
+        check_is_fitted(self, "decision_scores_")
+        return self._map(Description.scores, validated(self, X, reset=False))
+
+    def transform(self, X: Any) -> Array:
+        """The coordinates of each row in the joint subspace, once per modality, of shape (n, M, d)."""
+        check_is_fitted(self, "decision_scores_")
+        return self._map(Description.project, validated(self, X, reset=False))
+
+    def _scores(self, X: Array) -> Array:
+        scores = self._map(Description.scores, X)
+        if isinstance(self.decision_, int):
+            return scores[:, self.decision_].copy()
+        return RULES[self.decision_](scores, axis=1)
+
+    def _map(self, function: Callable[[Description, Array], Array], X: Array) -> Array:
+        """``function`` of each modality's description and the rows' features in it, in blocks, of shape (n, M, …)."""
+
+        def of_block(block: Array) -> Array:
+            values = []
+            for columns, scaling, kernel, description in zip(
+                self.modality_columns_, self.scalings_, self.kernels_, self.descriptions_, strict=True
+            ):
+                rows = block.take(columns, axis=1)
+                if not kernel.is_identity:
+                    n_features = description.projection.shape[1]
+                    rows = check_features(kernel.features(scaling.apply(rows)), len(rows), kernel, n_features)
+                values.append(function(description, rows))
+            return np.stack(values, axis=1)
+
+        row_cost = max(X.shape[1], *(len(getattr(kernel, "landmarks_", ())) for kernel in self.kernels_))
+        return map_blocks(of_block, X, row_cost)
+
+
+def _all_equal(n_rows: int, name: Any) -> ValueError:
+    return ValueError(f"all {n_rows} rows of modality {name!r} are equal: there is nothing to describe")

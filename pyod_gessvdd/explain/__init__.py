@@ -1,0 +1,1 @@
+"""Explanations of scores and pictures of a fitted detector."""

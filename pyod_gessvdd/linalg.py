@@ -1,0 +1,112 @@
+"""Linear algebra over rows: passes in blocks, sums, k-means, orientation. Public, for authors of components too."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+Array = np.ndarray
+
+#: Elements per block in passes over the data: 2 MiB of float64, so that temporaries stay small and in the cache.
+BLOCK_ELEMENTS = 1 << 18
+
+#: Row sums and eigenvalues below this share of the largest count as zero.
+RELATIVE_ZERO = 1e-12
+
+#: A mean below this share of the data's size can be taken off a sum of squares without losing digits.
+SMALL_SHIFT = 1e-3
+
+#: A multiple of the register tiles of the usual BLAS kernels.
+TILE = 32
+#: Numbers per block of :func:`map_blocks`, and its largest height: a single row costs as much as a block.
+PADDED_ELEMENTS, MAX_HEIGHT = 1 << 17, 1024
+#: k-means is run on at most this many rows. It needs no more to place its centres, and the fit stays linear in N.
+MAX_ROWS = 20_000
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Consecutive row slices whose blocks hold about ``BLOCK_ELEMENTS`` numbers each."""
+    step = max(1, BLOCK_ELEMENTS // max(1, n_columns))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def rows_by_content(Phi: Array) -> Array:
+    """The rows ordered by what they hold, through a fixed projection; equal rows may come in either order."""
+    return np.argsort(Phi @ np.cos(np.arange(1, Phi.shape[1] + 1)), kind="stable")
+
+
+def column_means(Phi: Array) -> Array:
+    """The mean of each column; a matrix product is several times faster than a reduction along the rows."""
+    return (np.ones(len(Phi)) @ Phi) / len(Phi)
+
+
+def gram(Phi: Array, shift: Array) -> Array:
+    """Σ (φ_i − shift)(φ_i − shift)ᵀ, of shape (F, F), for a shift of zero or of the columns' means."""
+    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * np.einsum("ij,ij->", Phi, Phi) / Phi.size:
+        # Nothing is lost by taking off N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
+        return Phi.T @ Phi - len(Phi) * np.outer(shift, shift)
+    G = np.zeros((Phi.shape[1], Phi.shape[1]))
+    for rows in row_blocks(*Phi.shape):
+        block = Phi[rows] - shift
+        G += block.T @ block
+    return G
+
+
+def orientation(vectors: Array) -> Array:
+    """The signs that make each column's largest entry positive: LAPACK's own depend on the order of the rows."""
+    return np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> Array:
+    """``function`` over the rows of X, in blocks of one height, a multiple of :data:`TILE`.
+
+    A matrix product rounds the rows of an incomplete register tile differently, and products of different shapes are
+    added up in different orders. So every block has the same shape, the last one padded with copies of its last row: a
+    row's result does not depend on its batch.
+
+    Parameters
+    ----------
+    function : callable
+        From (n, D) to (n,) or (n, k), row by row.
+    X : ndarray of shape (n, D)
+        The rows.
+    row_cost : int
+        The largest number of intermediate values per row; decides the height, and must not depend on the batch.
+    """
+    height = min(max(TILE, PADDED_ELEMENTS // max(1, row_cost) // TILE * TILE), MAX_HEIGHT)
+    out: Array | None = None
+    for start in range(0, len(X), height):
+        block = X[start : start + height]
+        n_rows = len(block)
+        if n_rows < height:
+            block = np.concatenate([block, np.repeat(block[-1:], height - n_rows, axis=0)])
+        values = function(block)[:n_rows]
+        if out is None:
+            out = np.empty((len(X), *values.shape[1:]))
+        out[start : start + n_rows] = values
+    if out is None:
+        raise ValueError("there are no rows")
+    return out
+
+
+def k_means(X: np.ndarray, n_clusters: int, random: np.random.RandomState) -> Any:
+    """A fitted ``sklearn.cluster.KMeans``.
+
+    Rows are taken in the order of their values, so that the order in which they came does not matter.
+    """
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    rows = rows_by_content(X)
+    if len(X) > MAX_ROWS:
+        rows = rows[np.sort(random.choice(len(X), MAX_ROWS, replace=False))]
+    model = KMeans(n_clusters, n_init=1, random_state=random)
+    # One OpenMP thread: several add up the centres in an order that changes from run to run.
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
+        # Fewer distinct rows than clusters leave clusters empty, which is all there is to say.
+        warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
+        return model.fit(X[rows])
