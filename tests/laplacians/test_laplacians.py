@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris, make_blobs
 
-from pyod_gessvdd import GESSVDD, Graph, clustering
+from pyod_gessvdd import GESSVDD, Graph, linalg
 from pyod_gessvdd.components.contracts import Laplacian
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.laplacians.between import Between
@@ -175,13 +175,13 @@ def test_every_row_is_in_exactly_one_cluster(Phi):
 
 
 def test_rows_beyond_the_k_means_sample_join_their_nearest_group(monkeypatch):
-    monkeypatch.setattr(clustering, "MAX_ROWS", 30)
+    monkeypatch.setattr(linalg, "MAX_ROWS", 30)
     X, groups = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.3, random_state=0)
     assert (_as_partition(_labels(X, 3)) == _as_partition(groups)).all()
 
 
 def test_the_order_of_the_rows_does_not_change_the_k_means_sample(monkeypatch):
-    monkeypatch.setattr(clustering, "MAX_ROWS", 50)
+    monkeypatch.setattr(linalg, "MAX_ROWS", 50)
     X = np.random.default_rng(0).normal(size=(200, 3))
     order = np.random.default_rng(1).permutation(len(X))
     assert (_as_partition(_labels(X)[order]) == _as_partition(_labels(X[order]))).all()
