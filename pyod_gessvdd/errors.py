@@ -1,6 +1,13 @@
-"""The exceptions of the package: one small module, so that callers can catch exactly what they mean."""
+"""The exceptions of the package, so that callers can catch exactly what they mean, and its warnings."""
 
 from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+#: The package's own folder: frames below it are not the caller's.
+HERE = str(Path(__file__).parent)
 
 
 class ComponentError(ValueError):
@@ -37,3 +44,11 @@ class ComparisonError(ValueError):
 
 class ModelFileError(ValueError):
     """A saved model, or a table to fit or score, is not usable as asked."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called into the package, however deep inside the reason was found."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

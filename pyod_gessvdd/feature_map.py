@@ -1,24 +1,151 @@
-"""From training rows to centred features: what every detector does between scaling and the subspace."""
+"""From rows to features: scaling, kernel, centring, and what the features miss of a row; learnt once, applied in blocks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pyod_gessvdd.components.validation import check_features
-from pyod_gessvdd.linalg import column_means
+from pyod_gessvdd.components.contracts import Kernel
+from pyod_gessvdd.components.validation import check_features, check_residual
+from pyod_gessvdd.errors import warn
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, map_blocks
+from pyod_gessvdd.preprocessing import Scaling
 
 Array = np.ndarray
 
 
-def training_features(kernel: Any, X: Array, center: bool) -> tuple[Array, Array]:
-    """Φ of the training rows, which the kernel is fitted on, and the mean that was taken off it (zero if none was)."""
-    Phi = kernel.fit_features(X) if hasattr(kernel, "fit_features") else kernel.fit(X).features(X)
-    Phi = check_features(Phi, len(X), kernel)
-    if center:
-        mean = column_means(Phi)
-        # After scaling or the NPT map the mean is rounding already, and a copy of Φ can be saved.
-        if np.abs(mean).max() > 1e-12 * np.sqrt(np.einsum("ij,ij->", Phi, Phi) / Phi.size):
-            return Phi - mean, mean
-    return Phi, np.zeros(Phi.shape[1])
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """x ↦ φ(x) − mean, and k̂(x, x) − ‖φ(x)‖², what the features miss of the row.
+
+    Attributes
+    ----------
+    scaling : Scaling
+        What is done to the columns first.
+    kernel : Kernel
+        The fitted kernel.
+    mean : ndarray of shape (F,) or None
+        The training mean of the features; None where it is zero already, or is not taken off.
+    n_features : int
+        F.
+    counts_missed : bool
+        Whether what the features miss is asked for; without it no time is spent on it.
+    """
+
+    scaling: Scaling
+    kernel: Kernel
+    mean: Array | None
+    n_features: int
+    counts_missed: bool
+
+    @classmethod
+    def learn(
+        cls,
+        X: Array,
+        kernel: Kernel,
+        *,
+        center: bool,
+        standardize: bool | str,
+        counts_missed: bool = False,
+        sample_weight: Array | None = None,
+    ) -> tuple[FeatureMap, Array, Array | None]:
+        """The map, the training rows' centred features Φ of shape (N, F), and what they miss of each row, or None.
+
+        Parameters
+        ----------
+        X : ndarray of shape (N, D)
+            The training rows.
+        kernel : Kernel
+            Fitted here.
+        center : bool
+            Whether the features are centred by their training mean.
+        standardize : bool or str
+            See :class:`~pyod_gessvdd.preprocessing.Scaling`; nothing is done to a kernel matrix.
+        counts_missed : bool, default=False
+            Whether what the features miss counts.
+        sample_weight : ndarray of shape (N,), optional
+            Positive weights of the rows.
+        """
+        scaling = Scaling.learn(
+            X, center=center, standardize=standardize if kernel.input_is_rows else False, sample_weight=sample_weight
+        )
+        scaled = scaling.apply(X)
+        if sample_weight is None:
+            Phi, missed = kernel.fit_features(scaled)
+        elif kernel.supports_sample_weight:
+            Phi, missed = kernel.fit_features(scaled, sample_weight)
+        else:
+            warn(f"kernel {kernel.name!r} knows no sample weights: its features are learnt from every row alike")
+            Phi, missed = kernel.fit_features(scaled)
+        Phi = check_features(Phi, len(X), kernel)
+        mean = _mean_to_take_off(Phi, sample_weight) if center else None
+        if mean is not None:
+            Phi = Phi - mean
+        learnt = cls(scaling, kernel, mean, Phi.shape[1], counts_missed)
+        if not counts_missed:
+            return learnt, Phi, None
+        if missed is None:
+            return learnt, Phi, learnt._missed(scaled)
+        return learnt, Phi, check_residual(missed, len(X), kernel)
+
+    def _missed(self, scaled: Array) -> Array:
+        kernel = self.kernel
+
+        def of_block(block: Array) -> Array:
+            return check_residual(kernel.residual(block), len(block), kernel)
+
+        return map_blocks(of_block, scaled, row_cost=kernel.row_cost(scaled.shape[1]))
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether the features are the scaled rows, and the scaling shifts and divides only."""
+        return self.kernel.is_identity and self.scaling.is_affine
+
+    def folded(self, projection: Array) -> tuple[Array, Array]:
+        """For an affine map, W and b with ``projection @ φ(x) = W @ x − b``: scaling and product in one.
+
+        Parameters
+        ----------
+        projection : ndarray of shape (d, F)
+            What is applied to the features.
+        """
+        W = projection if self.scaling.scale is None else projection / self.scaling.scale
+        b = np.zeros(len(W)) if self.scaling.mean is None else W @ self.scaling.mean
+        return W, b if self.mean is None else b + projection @ self.mean
+
+    def apply(self, function: Callable[[Array, Array | None], Array], X: Array) -> Array:
+        """``function`` of the rows' centred features and of what they miss, in blocks.
+
+        Parameters
+        ----------
+        function : callable
+            From Φ of shape (n, F) and the missed of shape (n,), or None if it does not count, to (n,) or (n, k).
+        X : ndarray of shape (n, D)
+            The rows, as they come.
+        """
+        return map_blocks(lambda block: function(*self.features(block)), X, self.kernel.row_cost(X.shape[1]))
+
+    def features(self, X: Array) -> tuple[Array, Array | None]:
+        """The centred features of one block of rows, and what they miss; None if it does not count."""
+        return self.of_scaled(self.scaling.apply(X))
+
+    def of_scaled(self, scaled: Array) -> tuple[Array, Array | None]:
+        """The same for rows that are scaled already."""
+        if not self.counts_missed:
+            return self._centred(self.kernel.features(scaled), len(scaled)), None
+        Phi, missed = self.kernel.features_and_residual(scaled)
+        return self._centred(Phi, len(scaled)), check_residual(missed, len(scaled), self.kernel)
+
+    def _centred(self, Phi: Any, n_rows: int) -> Array:
+        Phi = check_features(Phi, n_rows, self.kernel, self.n_features)
+        return Phi if self.mean is None else Phi - self.mean
+
+
+def _mean_to_take_off(Phi: Array, sample_weight: Array | None) -> Array | None:
+    """The features' mean; None where it is rounding, as after scaling or the NPT map: a copy of Φ is saved."""
+    mean = column_means(Phi, sample_weight)
+    size = np.sqrt(np.einsum("ij,ij->", Phi, Phi) / Phi.size)
+    return mean if np.abs(mean).max() > RELATIVE_ZERO * size else None

@@ -39,9 +39,41 @@ def rows_by_content(Phi: Array) -> Array:
     return np.argsort(Phi @ np.cos(np.arange(1, Phi.shape[1] + 1)), kind="stable")
 
 
-def column_means(Phi: Array) -> Array:
-    """The mean of each column; a matrix product is several times faster than a reduction along the rows."""
-    return (np.ones(len(Phi)) @ Phi) / len(Phi)
+def column_means(Phi: Array, weights: Array | None = None) -> Array:
+    """The mean of each column, weighted if weights are given, of shape (F,)."""
+    # A matrix product is several times faster than a reduction along the rows.
+    if weights is None:
+        return (np.ones(len(Phi)) @ Phi) / len(Phi)
+    return (weights @ Phi) / weights.sum()
+
+
+def weighted_quantiles(X: Array, shares: Any, weights: Array | None = None) -> Array:
+    """The quantiles of a vector, or of each column; a weight of w counts as w equal rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N,) or (N, D)
+        The values.
+    shares : sequence of float
+        Which quantiles, between 0 and 1.
+    weights : ndarray of shape (N,), optional
+        How often each row counts; without them this is ``np.quantile``.
+
+    Returns
+    -------
+    ndarray of shape (len(shares),) or (len(shares), D)
+    """
+    shares = np.asarray(shares, dtype=float)
+    if weights is None:
+        return np.asarray(np.quantile(X, shares, axis=0))
+    if X.ndim > 1:
+        return np.column_stack([weighted_quantiles(column, shares, weights) for column in X.T])
+    order = np.argsort(X, kind="stable")
+    values, ends = X[order], np.cumsum(weights[order])
+    # Row i takes the places [ends − w, ends − 1] among all; between two rows' places numpy interpolates, and so here.
+    starts = ends - weights[order]
+    places = np.column_stack([starts, np.maximum(ends - 1.0, starts)]).ravel()
+    return np.asarray(np.interp(shares * max(ends[-1] - 1.0, 0.0), places, np.repeat(values, 2)))
 
 
 def gram(Phi: Array, shift: Array) -> Array:

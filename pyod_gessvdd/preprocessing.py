@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import QuantileTransformer
+from scipy.special import ndtri
 from sklearn.utils.validation import validate_data
 
-from pyod_gessvdd.linalg import column_means, row_blocks
+from pyod_gessvdd.linalg import column_means, row_blocks, weighted_quantiles
 
 Array = np.ndarray
 
@@ -55,11 +55,11 @@ NORMAL_IQR = 1.349
 #: A column whose quartiles are closer than this share of its deviation (most of its values are equal) is scaled by the
 #: deviation.
 NARROW_IQR = 1e-3
-#: Quantiles that are kept of each column.
-N_QUANTILES = 1000
+#: Quantiles that are kept of each column, and how far from 0 and 1 the share of a value beyond all of them is.
+N_QUANTILES, BEYOND = 1000, 1e-7
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scaling:
     """x ↦ warp((x − mean) / scale).
 
@@ -76,7 +76,9 @@ class Scaling:
     warp: Callable[[Array], Array] | None = None
 
     @classmethod
-    def learn(cls, X: Array, *, center: bool, standardize: bool | str) -> Scaling:
+    def learn(
+        cls, X: Array, *, center: bool, standardize: bool | str, sample_weight: Array | None = None
+    ) -> Scaling:
         """Learn from the training rows; constant columns are only shifted.
 
         Parameters
@@ -89,14 +91,16 @@ class Scaling:
             Nothing; mean and standard deviation (True means the same); median and interquartile range;
             sign(x) · log(1 + |x|) of the standardised values, which brings far values near and tells them apart still;
             each column's quantiles as those of a normal distribution.
+        sample_weight : ndarray of shape (N,), optional
+            How often each row counts.
         """
         if not standardize:
             return cls(None, None)
         if standardize == "quantile":
-            return cls(None, None, _normal_quantiles(X))
-        mean, deviation = _moments(X)
+            return cls(None, None, NormalScores.learn(X, sample_weight))
+        mean, deviation = _moments(X, sample_weight)
         if standardize == "robust":
-            low, mean, high = np.percentile(X, (25, 50, 75), axis=0)
+            low, mean, high = weighted_quantiles(X, (0.25, 0.5, 0.75), sample_weight)
             spread = (high - low) / NORMAL_IQR
             deviation = np.where(spread > NARROW_IQR * deviation, spread, deviation)
         return cls(mean if center else None, deviation, signed_log if standardize == "signed_log" else None)
@@ -121,26 +125,52 @@ def signed_log(X: Array) -> Array:
     return np.copysign(np.log1p(np.abs(X)), X)
 
 
-def _moments(X: Array) -> tuple[Array, Array]:
+@dataclass(frozen=True, eq=False)
+class NormalScores:
+    """Each value as the normal quantile of the share of training values below it, between two of them by interpolation.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_quantiles,)
+        From 0 to 1.
+    quantiles : ndarray of shape (n_quantiles, D)
+        The columns' quantiles there.
+    """
+
+    shares: Array
+    quantiles: Array
+
+    @classmethod
+    def learn(cls, X: Array, sample_weight: Array | None = None) -> NormalScores:
+        """The quantiles of the training rows."""
+        total = len(X) if sample_weight is None else int(np.ceil(sample_weight.sum()))
+        shares = np.linspace(0.0, 1.0, min(total, N_QUANTILES))
+        return cls(shares, np.maximum.accumulate(weighted_quantiles(X, shares, sample_weight), axis=0))
+
+    def __call__(self, X: Array) -> Array:
+        """The normal scores of the rows' values."""
+        scores = np.empty_like(X)
+        for j, quantiles in enumerate(self.quantiles.T):
+            # From both sides, because equal quantiles leave a step in between: its middle.
+            above = np.interp(X[:, j], quantiles, self.shares)
+            below = np.interp(-X[:, j], -quantiles[::-1], -self.shares[::-1])
+            scores[:, j] = (above - below) / 2
+        return np.asarray(ndtri(np.clip(scores, BEYOND, 1.0 - BEYOND)))
+
+
+def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
     """The columns' means and standard deviations, one for a constant column."""
-    mean = column_means(X)
+    mean = column_means(X, sample_weight)
+    weights = np.ones(len(X)) if sample_weight is None else sample_weight
     total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for rows in row_blocks(*X.shape):
         block = X[rows] - mean
-        total += block.sum(axis=0)
-        squares += np.einsum("ij,ij->j", block, block)
+        total += weights[rows] @ block
+        squares += np.einsum("ij,ij->j", block, block if sample_weight is None else weights[rows, None] * block)
     # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.
-    missed = total / len(X)
+    missed = total / weights.sum()
     mean += missed
-    deviation = np.sqrt(np.maximum(squares / len(X) - missed**2, 0.0))
+    deviation = np.sqrt(np.maximum(squares / weights.sum() - missed**2, 0.0))
     # Below the rounding of the mean itself a deviation is noise: such a column is constant.
     constant = deviation <= 10 * np.finfo(float).eps * np.abs(mean)
     return mean, np.where(constant, 1.0, deviation)
-
-
-def _normal_quantiles(X: Array) -> Callable[[Array], Array]:
-    transformer = QuantileTransformer(
-        n_quantiles=min(len(X), N_QUANTILES), subsample=None, output_distribution="normal"
-    ).fit(X)
-    transform: Callable[[Array], Array] = transformer.transform
-    return transform

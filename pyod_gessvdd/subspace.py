@@ -1,8 +1,9 @@
-"""The subspace: the start of Q, its orthonormal form, and the whitening z = S_Q^{-1/2} Q φ."""
+"""The subspace: the start of Q, its orthonormal form, the whitening z = S_Q^{-1/2} Q φ, and what lies outside."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import scipy.linalg
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.errors import ComponentError
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, row_blocks
+from pyod_gessvdd.residual import discarded, residual_scale
 
 Array = np.ndarray
 
@@ -22,7 +24,7 @@ UNSEEN = 1e-3
 SURELY_INDEPENDENT = 1e-6
 
 
-def principal_directions(Phi: Array, *, around_mean: bool = True) -> Array:
+def principal_directions(Phi: Array, weights: Array | None = None, *, around_mean: bool = True) -> Array:
     """All directions in which the features vary, largest variance first, as rows: of shape (rank, F).
 
     Without ``around_mean`` all directions in which they differ from zero.
@@ -128,3 +130,91 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
         (vectors * np.where(seen, inverse, 0.0)) @ vectors.T,
         int(np.count_nonzero(~seen)),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Subspace:
+    """Q with its metric: from centred features to whitened coordinates and, if it counts, the squared residual.
+
+    Attributes
+    ----------
+    Q : ndarray of shape (d, F)
+        Orthonormal rows.
+    whitening : Whitening
+        S_Q, inverted.
+    residual_scale : float or None
+        1/ρ, the unit of what lies outside; None if only what is inside counts, as in the paper.
+    """
+
+    Q: Array
+    whitening: Whitening
+    residual_scale: float | None
+
+    @classmethod
+    def at(cls, Q: Array, S_x: Array | None, ridge: float, *, residual: bool) -> Subspace:
+        """The subspace of Q with the metric that the graph's scatter gives it."""
+        return cls(Q, whiten(Q, S_x, ridge), residual_scale(Q, S_x, ridge) if residual else None)
+
+    @cached_property
+    def projection(self) -> Array:
+        """S_Q^{-1/2} Q, of shape (d, F)."""
+        return self.whitening.root @ self.Q
+
+    def coordinates(self, Phi: Array) -> Array:
+        """Z = S_Q^{-1/2} Q φ of each row (paper eq. ``test``), of shape (n, d)."""
+        return Phi @ self.projection.T
+
+    def points(self, Phi: Array, missed: Array | None = None) -> tuple[Array, Array | None]:
+        """Z of each row, and r²/ρ, or None if it does not count.
+
+        Parameters
+        ----------
+        Phi : ndarray of shape (n, F)
+            Centred features.
+        missed : ndarray of shape (n,), optional
+            What the features miss of each row; needed if the residual counts.
+        """
+        if self.residual_scale is None or missed is None:
+            return self.coordinates(Phi), None
+        inside = Phi @ self.Q.T
+        residual2 = discarded(Phi, inside, self.Q)
+        residual2 += missed
+        residual2 *= self.residual_scale
+        return inside @ self.whitening.root, residual2
+
+    def training_points(self, Phi: Array, missed: Array | None, buffer: Array | None) -> tuple[Array, Array | None]:
+        """:meth:`points` of all training rows, in blocks, Z in ``buffer`` if it fits.
+
+        Fresh memory of that size costs as much as the product.
+        """
+        shape = (len(Phi), len(self.Q))
+        Z = buffer if buffer is not None and buffer.shape == shape else np.empty(shape)
+        residual2 = None if self.residual_scale is None or missed is None else np.empty(len(Phi))
+        for rows in row_blocks(*Phi.shape):
+            if residual2 is None or missed is None:
+                np.matmul(Phi[rows], self.projection.T, out=Z[rows])
+            else:
+                Z[rows], residual2[rows] = self.points(Phi[rows], missed[rows])
+        return Z, residual2
+
+    def pullback(self, Phi: Array, by_coordinates: Array, by_residual2: float) -> tuple[Array, Array]:
+        """From a function's gradient in Z and in r²/ρ to its gradient in Φ, (n, F), and in the missed, (n,).
+
+        Parameters
+        ----------
+        Phi : ndarray of shape (n, F)
+            Where.
+        by_coordinates : ndarray of shape (n, d)
+            How the function changes with Z.
+        by_residual2 : float
+            How it changes with r²/ρ, the same for every row.
+        """
+        by_features = by_coordinates @ self.projection
+        if self.residual_scale is None:
+            return by_features, np.zeros(len(Phi))
+        by_missed = by_residual2 * self.residual_scale
+        return by_features + 2.0 * by_missed * self.outside(Phi), np.full(len(Phi), by_missed)
+
+    def outside(self, Phi: Array) -> Array:
+        """φ − QᵀQφ of each row, the part that the projection discards, of shape (n, F)."""
+        return Phi - (Phi @ self.Q.T) @ self.Q

@@ -1,21 +1,20 @@
-"""The alternation of Algorithm 1: project and whiten, solve the SVDD, update Q; and the reason why it stopped."""
+"""The alternation of Algorithm 1: project and whiten, put the boundary around, update Q; and why it stopped."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.components.contracts import Updater, UpdateState
 from pyod_gessvdd.components.validation import check_projection
 from pyod_gessvdd.dual import QPSolution
+from pyod_gessvdd.errors import warn
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import row_blocks
-from pyod_gessvdd.residual import ResidualAxis, leverage
-from pyod_gessvdd.subspace import orthonormalise, subspace_distance, whiten
+from pyod_gessvdd.subspace import Subspace, orthonormalise, subspace_distance
 
 Array = np.ndarray
 
@@ -24,7 +23,7 @@ Array = np.ndarray
 class TrainingData:
     """What stays the same during the alternation: the features, the graph over them, and its scatter.
 
-    ``missed`` is what the features miss of each row, of shape (N,), if the residual is to be a coordinate; else None.
+    ``missed`` is what the features miss of each row, of shape (N,), if the residual counts; else None.
     """
 
     Phi: Array
@@ -35,20 +34,16 @@ class TrainingData:
 
 @dataclass
 class TrainingResult:
-    """The subspace and the sphere in it that the alternation ends with, and how it went.
+    """The subspace and the boundary in it that the alternation ends with, and how it went.
 
-    ``best_iteration`` is the index in ``history`` of the iterate that they are from. ``leverage`` is how much each row
-    pulls the description towards itself, if there is a residual coordinate.
+    ``best_iteration`` is the index in ``history`` of the iterate that they are from.
     """
 
-    Q: Array
-    projection: Array
-    sphere: QPSolution
+    subspace: Subspace
+    boundary: Boundary
     history: list[dict[str, Any]] = field(default_factory=list)
     stop_reason: str = ""
     best_iteration: int = 0
-    axis: ResidualAxis | None = None
-    leverage: Array | None = None
 
     @property
     def n_iter(self) -> int:
@@ -60,30 +55,27 @@ def alternate(
     data: TrainingData,
     Q: Array,
     *,
-    n_components: int,
     updater: Updater,
-    solve: Callable[[Array, Array | None], QPSolution],
+    fit_boundary: Callable[[Array, Array | None, Array | None], Boundary],
     criterion: str,
     ridge: float,
     n_iter: int,
     tol: float,
-    warn: bool = True,
     keep: str = "last",
+    warn_of_lost_dimensions: bool = True,
 ) -> TrainingResult:
-    """Alternate between the sphere and the subspace (paper, Algorithm 1).
+    """Alternate between the boundary and the subspace (paper, Algorithm 1).
 
     Parameters
     ----------
     data : TrainingData
         Features, graph and scatter.
     Q : ndarray of shape (d, F)
-        The start, orthonormal rows.
-    n_components : int
-        The d asked for; an updater may return fewer rows and, later, d again.
+        The start, orthonormal rows; an updater may return fewer and, later, d again.
     updater : Updater
         The sub-algorithm.
-    solve : callable
-        From (Z, the last α) to the certified sphere; Z holds every row twice if there is a residual coordinate.
+    fit_boundary : callable
+        From (Z, r²/ρ or None, the last α or None) to the certified boundary; may overwrite Z.
     criterion : {"min", "max"}
         The direction.
     ridge : float
@@ -91,11 +83,12 @@ def alternate(
     n_iter, tol : int, float
         Stop after this many updates, or when the criterion changes by no more than this share of itself; with tol = 0
         only the number counts, as in the paper.
-    warn : bool, default=True
-        Whether to warn when the subspace ends with fewer dimensions, or with directions that the graph does not see.
     keep : {"last", "best"}
         The iterate to end with: the last, as in the paper, or the one with the best criterion.
+    warn_of_lost_dimensions : bool, default=True
+        Whether to warn when the subspace ends with fewer dimensions, or with directions that the graph does not see.
     """
+    d = len(Q)
     history: list[dict[str, Any]] = []
     memo: dict[str, Any] = {}
     buffer: Array | None = None
@@ -103,15 +96,13 @@ def alternate(
     n_unseen = 0
     kept: TrainingResult | None = None
     while True:
-        whitening = whiten(Q, data.S_x, ridge)
-        n_unseen = max(n_unseen, whitening.n_unseen)
-        projection = whitening.root @ Q
-        axis = None if data.missed is None else ResidualAxis.learn(Q, data.S_x, ridge)
-        buffer = _project(data, projection, axis, buffer)
-        sphere = solve(buffer, alpha)
-        alpha = sphere.alpha
-        history.append(record(len(history), sphere))
-        iterate = TrainingResult(Q, projection, sphere, history, best_iteration=len(history) - 1, axis=axis)
+        subspace = Subspace.at(Q, data.S_x, ridge, residual=data.missed is not None)
+        buffer, residual2 = subspace.training_points(data.Phi, data.missed, buffer)
+        boundary = fit_boundary(buffer, residual2, alpha)
+        alpha = boundary.solution.alpha
+        n_unseen = max(n_unseen, subspace.whitening.n_unseen)
+        history.append(record(len(history), boundary.solution))
+        iterate = TrainingResult(subspace, boundary, history, best_iteration=len(history) - 1)
         if kept is None or keep == "last" or _is_better(iterate, kept, criterion):
             kept = iterate
         stop_reason = _reason_to_stop(history, n_iter, tol)
@@ -121,15 +112,15 @@ def alternate(
                 Phi=data.Phi,
                 alpha=alpha,
                 S_x=data.S_x,
-                S_inv=whitening.inverse,
+                S_inv=subspace.whitening.inverse,
                 graph=data.graph,
-                n_components=n_components,
+                n_components=d,
                 criterion=criterion,
                 iteration=len(history),
                 memo=memo,
-                boundary=sphere.boundary,
+                boundary=boundary.solution.boundary,
             )
-            updated = orthonormalise(check_projection(updater.update(state), n_components, Q.shape[1], updater))
+            updated = orthonormalise(check_projection(updater.update(state), d, Q.shape[1], updater))
             if updated.shape[0] == 0:
                 stop_reason = f"the {updater.name} update found no direction with a positive eigenvalue"
             else:
@@ -137,30 +128,9 @@ def alternate(
                 Q = updated
         if stop_reason:
             kept.stop_reason = stop_reason
-            if kept.axis is not None and data.S_x is not None:
-                kept.leverage = leverage(_project(data, kept.projection, kept.axis, buffer)[: len(data.Phi)])
-            if warn:
-                _warn_about_lost_dimensions(kept.Q.shape[0], n_components, n_unseen, updater)
+            if warn_of_lost_dimensions:
+                _warn_about_lost_dimensions(len(kept.subspace.Q), d, n_unseen, updater)
             return kept
-
-
-def _project(data: TrainingData, projection: Array, axis: ResidualAxis | None, buffer: Array | None) -> Array:
-    """The projected rows, in ``buffer`` if it fits: fresh memory of that size costs as much as the product.
-
-    With a residual axis the rows, and after them the rows mirrored at the subspace.
-    """
-    Phi, d = data.Phi, len(projection)
-    N = Phi.shape[0]
-    shape = (N, d) if axis is None else (2 * N, d + 1)
-    Z = buffer if buffer is not None and buffer.shape == shape else np.empty(shape)
-    for rows in row_blocks(*Phi.shape):
-        Z[rows, :d] = Phi[rows] @ projection.T
-        if axis is not None and data.missed is not None:
-            Z[rows, d] = axis.coordinate(Phi[rows], data.missed[rows])
-    if axis is not None:
-        Z[N:] = Z[:N]
-        Z[N:, d] *= -1.0
-    return Z
 
 
 def record(iteration: int, sphere: QPSolution) -> dict[str, Any]:
@@ -178,9 +148,9 @@ def record(iteration: int, sphere: QPSolution) -> dict[str, Any]:
 
 def _is_better(iterate: TrainingResult, kept: TrainingResult, criterion: str) -> bool:
     """Whether an iterate's criterion is better; one that has lost dimensions is worse, as its trace has fewer terms."""
-    if iterate.Q.shape[0] != kept.Q.shape[0]:
-        return iterate.Q.shape[0] > kept.Q.shape[0]
-    change = iterate.sphere.objective - kept.sphere.objective
+    if len(iterate.subspace.Q) != len(kept.subspace.Q):
+        return len(iterate.subspace.Q) > len(kept.subspace.Q)
+    change = iterate.boundary.solution.objective - kept.boundary.solution.objective
     return change > 0 if criterion == "max" else change < 0
 
 
@@ -196,16 +166,12 @@ def _reason_to_stop(history: list[dict[str, Any]], n_iter: int, tol: float) -> s
 
 def _warn_about_lost_dimensions(n_left: int, n_components: int, n_unseen: int, updater: Updater) -> None:
     if n_left < n_components:
-        warnings.warn(
+        warn(
             f"the subspace has {n_left} of the n_components={n_components} dimensions asked for: the {updater.name} "
-            "update found no more independent directions with a positive eigenvalue",
-            UserWarning,
-            stacklevel=4,
+            "update found no more independent directions with a positive eigenvalue"
         )
     if n_unseen:
-        warnings.warn(
+        warn(
             f"the graph sees no scatter in {n_unseen} of the {n_components} subspace directions, and the ridge alone "
-            "scales them; a smaller n_components or another laplacian avoids this",
-            UserWarning,
-            stacklevel=4,
+            "scales them; a smaller n_components or another laplacian avoids this"
         )

@@ -3,8 +3,8 @@
 A component subclasses one of these, implements one method, and works as an instance
 (``GESSVDD(laplacian=MyGraph())``) without being registered anywhere. The host checks what it returns.
 
-Parameters follow scikit-learn: ``__init__`` only stores them. A parameter that is None and bears the name of a
-parameter of the detector (``step_size``, ``criterion``, ``center``, ``random_state`` …) takes the detector's value.
+Parameters follow scikit-learn: ``__init__`` only stores them. A component may ask for values of the detector: a
+parameter that is None and is listed in :attr:`Component.inherits` takes the detector's value of the same name.
 
 The contract has a version, :data:`CONTRACT`. It grows when the contract asks more of components, or hands them
 something else, than before. A plugin written for a version says so with ``contract = 1`` in its module, or in a
@@ -16,6 +16,7 @@ contract.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, ClassVar
@@ -44,11 +45,15 @@ class Component(BaseEstimator, ABC):
         Other names, for instance the paper's.
     contract : int
         The version of the contract that it was written for, see :data:`CONTRACT`.
+    inherits : tuple of str
+        The parameters that take the detector's value of the same name where they are None, for instance
+        ``("step_size",)``; what a parent class inherits its subclasses inherit too.
     """
 
     name: ClassVar[str] = ""
     aliases: ClassVar[tuple[str, ...]] = ()
     contract: ClassVar[int] = 1
+    inherits: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -56,6 +61,9 @@ class Component(BaseEstimator, ABC):
         cls.name = cls.__dict__.get("name", cls.__name__.lower())
         aliases = cls.__dict__.get("aliases", ())
         cls.aliases = (aliases,) if isinstance(aliases, str) else tuple(aliases)
+        own = cls.__dict__.get("inherits", ())
+        parents = [name for base in cls.__bases__ for name in getattr(base, "inherits", ())]
+        cls.inherits = tuple(dict.fromkeys([*parents, *((own,) if isinstance(own, str) else own)]))
 
     @classmethod
     @cache
@@ -77,11 +85,14 @@ class Laplacian(Component):
         nothing.
     sparse : bool
         Whether ``build`` returns far fewer than N² numbers: a sparse matrix, or a ``Graph`` with a thin factor.
+    weights_ : ndarray or None
+        After ``build``, the weights in a sum of graphs; None for a graph that is no sum.
     """
 
     exact: ClassVar[bool] = True
     kills_constants: ClassVar[bool | None] = None
     sparse: ClassVar[bool] = True
+    weights_: Array | None = None
 
     @abstractmethod
     def build(self, Phi: Array, random_state: Any) -> Any:
@@ -253,6 +264,11 @@ class Kernel(Component):
     inner_product_error : float
         How far the features of a kernel that has a ``gram(X, Y)`` may be from it, as a share of the largest k(x, x):
         zero if up to rounding, about 1/√m for m random features.
+    differentiable : bool
+        Whether :meth:`features_residual_and_pullback` is there, which makes explanations quick; without it they are
+        found by differences.
+    supports_sample_weight : bool
+        Whether :meth:`fit_features` takes weights: an integer weight must do what repeating the row does.
     """
 
     input_is_rows: ClassVar[bool] = True
@@ -260,6 +276,8 @@ class Kernel(Component):
     needs_nonnegative: ClassVar[bool] = False
     positive_definite: ClassVar[bool] = True
     inner_product_error: ClassVar[float] = 0.0
+    differentiable: ClassVar[bool] = False
+    supports_sample_weight: ClassVar[bool] = False
 
     def fit(self, X: Array) -> Kernel:
         """Learn whatever the map needs from the training rows, of shape (N, D)."""
@@ -276,3 +294,26 @@ class Kernel(Component):
     def features_and_residual(self, X: Array) -> tuple[Array, Array]:
         """Both at once, for kernels that find them in the same pass."""
         return self.features(X), self.residual(X)
+
+    def fit_features(self, X: Array, sample_weight: Array | None = None) -> tuple[Array, Array | None]:
+        """Learn the map and return the training features, and what they miss if it is found on the way, else None.
+
+        Parameters
+        ----------
+        X : ndarray of shape (N, D)
+            The training rows.
+        sample_weight : ndarray of shape (N,), optional
+            Positive weights; given only to kernels that support them.
+        """
+        return self.fit(X).features(X), None
+
+    def features_residual_and_pullback(self, X: Array) -> tuple[Array, Array, Callable[[Array, Array], Array]]:
+        """Features and residual, and what carries a function's gradient in them back to its gradient in the rows.
+
+        The last takes arrays of shape (n, F) and (n,) and gives one of shape (n, D).
+        """
+        raise NotImplementedError(f"kernel {self.name!r} has no derivative")
+
+    def row_cost(self, n_columns: int) -> int:
+        """The largest number of intermediate values that a row of so many columns costs: it decides block sizes."""
+        return n_columns

@@ -50,12 +50,11 @@ class NestedComponents(BaseEstimator):
             return {}  # fit will say what is wrong with the name; listing parameters is not the place
 
     def _component(self, kind: str, inherited: dict[str, Any]) -> Any:
-        """A fresh component whose parameters left at None take the detector's values of the same name."""
-        component: Component = clone(resolve(kind, getattr(self, kind)))
+        """A fresh component; what it asks for (:attr:`Component.inherits`) and has not been given comes from us."""
+        component: Component = clone(resolve(kind, inherited[kind]))
+        asked = {name: inherited[name] for name in component.inherits if name in inherited}
         own = component.get_params(deep=False)
-        return component.set_params(
-            **{name: inherited[name] for name, value in own.items() if value is None and name in inherited}
-        )
+        return component.set_params(**{name: value for name, value in asked.items() if own.get(name, value) is None})
 
     # Saving and loading --------------------------------------------------------------------------------------------
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pyod_gessvdd.components.contracts import Component
-from pyod_gessvdd.errors import ComponentError
+from pyod_gessvdd.components.contracts import Component, Laplacian, NoGraph
+from pyod_gessvdd.errors import ComponentError, warn
 from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.linalg import RELATIVE_ZERO
 
 Array = np.ndarray
 
@@ -46,6 +47,30 @@ def as_graph(built: Any, n_samples: int, laplacian: Component) -> Graph:
         if difference > 1e-8 * abs(built.base).max():
             raise ComponentError(f"{who} returned a matrix that is not symmetric: |L − Lᵀ| reaches {difference:.3g}")
     return built
+
+
+def build_graph(laplacian: Laplacian, Phi: Array, random_state: int, sample_weight: Array | None) -> Graph | None:
+    """The graph over the training features, checked; None for a Laplacian that has none."""
+    if isinstance(laplacian, NoGraph):
+        return None
+    if sample_weight is None:
+        return as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian)
+    if not laplacian.supports_sample_weight:
+        warn(f"laplacian {laplacian.name!r} knows no sample weights: every row counts alike in its graph")
+        return as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian)
+    return as_graph(laplacian.build(Phi, random_state, sample_weight), len(Phi), laplacian)
+
+
+def graph_scatter(graph: Graph, Phi: Array, laplacian: Laplacian) -> Array:
+    """S_x = Φᵀ L_x Φ; an error if nothing is left of the features' scatter."""
+    S_x = graph.scatter(Phi)
+    # Relative to a weight of one per sample and edge, what is left of a scatter of zero is rounding.
+    if not np.trace(S_x) > RELATIVE_ZERO * np.einsum("ij,ij->", Phi, Phi) / len(Phi):
+        raise ValueError(
+            f"laplacian {laplacian.name!r} leaves no scatter in the features (its trace is {np.trace(S_x):.3g}); "
+            "choose another graph"
+        )
+    return S_x
 
 
 def check_features(Phi: Any, n_samples: int, kernel: Component, n_features: int | None = None) -> Array:

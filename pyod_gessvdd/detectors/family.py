@@ -1,4 +1,4 @@
-"""The methods beside which the paper puts GESSVDD, in its API: each is GESSVDD with some of its parameters fixed.
+"""The methods beside which the paper puts GESSVDD, in its API: each fixes some settings of Algorithm 1.
 
 =========  ==========================================================  =======================
 class      what it fixes                                               paper
@@ -16,48 +16,25 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from pyod_gessvdd.components.contracts import QPBackend
-from pyod_gessvdd.description import Description
-from pyod_gessvdd.detectors.gessvdd import GESSVDD
-from pyod_gessvdd.dual import QPSolution
-from pyod_gessvdd.hyperplane import HalfSpace, solve_hyperplane
-from pyod_gessvdd.subspace import principal_directions
-from pyod_gessvdd.training import TrainingResult
-
-Array = np.ndarray
+from pyod_gessvdd.boundaries.half_space import HalfSpace
+from pyod_gessvdd.detectors.base import SubspaceDetector
+from pyod_gessvdd.detectors.variants import variant_name
 
 
-class _Member(GESSVDD):
-    """GESSVDD with the parameters in ``_fixed`` fixed; ``__init__`` has the others."""
-
-    _fixed: ClassVar[dict[str, Any]] = {}
+class _Member(SubspaceDetector):
+    """Some settings of Algorithm 1 fixed; ``__init__`` has the others."""
 
     def _store(self, given: dict[str, Any]) -> None:
-        """Store the constructor's arguments as they are, and what this class fixes of GESSVDD's parameters."""
-        own = {name: given[name] for name in self._get_param_names()}
-        shared = {name: own[name] for name in own.keys() & set(GESSVDD._get_param_names())}
-        GESSVDD.__init__(self, **shared, **self._fixed)
-        for name in own.keys() - shared.keys():
-            setattr(self, name, own[name])
-
-    @classmethod
-    def from_variant(cls, name: str, **params: Any) -> GESSVDD:
-        """Not here: the variants are GESSVDD's."""
-        raise TypeError(f"{cls.__name__} has no variants; use GESSVDD.from_variant({name!r})")
+        """Store the constructor's arguments as they are."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
 
 
 class _WholeSpace(_Member):
     """No subspace, and therefore no updates: whiten if there is a graph, and put a boundary around the rows."""
 
     # The whole space has no part outside of it, but for what a kernel's own features miss: that is SVDD's alone.
-    _fixed: ClassVar[dict[str, Any]] = {"n_components": "all", "n_iter": 0, "residual": False}
-
-    @property
-    def variant(self) -> None:
-        """None: the paper's variants learn a subspace."""
-        return None
+    _fixed: ClassVar[dict[str, Any]] = {"n_components": "all", "n_iter": 0}
 
 
 def _as_narrow_as_ocsvm(settings: dict[str, Any]) -> dict[str, Any]:
@@ -85,8 +62,8 @@ class SVDD(_WholeSpace):
 
     Attributes
     ----------
-    center_ : ndarray of shape (F + 1,)
-        The sphere's centre; the last entry is the coordinate of what is outside the span.
+    center_ : ndarray of shape (F,)
+        The sphere's centre.
 
     Notes
     -----
@@ -237,7 +214,9 @@ class GESVM(_WholeSpace):
     [0, 1]
     """
 
-    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "center": False}
+    # The direction in which all rows agree is the one that separates them from the origin.
+    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "center": False, "around_mean": False}
+    _boundary = HalfSpace
 
     def __init__(
         self,
@@ -258,21 +237,6 @@ class GESVM(_WholeSpace):
 
     def _settings(self) -> dict[str, Any]:
         return _as_narrow_as_ocsvm(super()._settings())
-
-    def _start(self, Phi: Array, S_x: Array | None, random_state: int) -> Array:
-        # The direction in which all rows agree is the one that separates them from the origin.
-        return principal_directions(Phi, around_mean=False)
-
-    def _solve(self, Z: Array, upper: Array, backend: QPBackend, last_alpha: Array | None) -> QPSolution:
-        return solve_hyperplane(Z, upper)
-
-    def _description(self, result: TrainingResult) -> Description:
-        w, rho = result.sphere.center, result.sphere.extras["rho"]
-        return HalfSpace(result.projection, result.projection @ self.feature_mean_, w, result.sphere.radius2, rho=rho)
-
-    def _publish_boundary(self, sphere: QPSolution) -> None:
-        self.coef_ = sphere.center
-        self.rho_ = float(sphere.extras["rho"])
 
 
 class SSVDD(_Member):
@@ -298,12 +262,7 @@ residual, threshold, contamination, random_state
     [0, 1]
     """
 
-    _fixed: ClassVar[dict[str, Any]] = {
-        "laplacian": "none",
-        "updater": "gradient",
-        "criterion": "min",
-        "ridge": 1e-6,
-    }
+    _fixed: ClassVar[dict[str, Any]] = {"laplacian": "none", "updater": "gradient", "criterion": "min"}
 
     def __init__(
         self,
@@ -334,7 +293,7 @@ residual, threshold, contamination, random_state
     @property
     def variant(self) -> str | None:
         """The paper's name of the variant, or None with a regulariser."""
-        return None if self.psi and self.beta else super().variant
+        return None if self.psi and self.beta else variant_name(self._fixed["laplacian"], "gradient", "min")
 
 
 class ESSVDD(SSVDD):

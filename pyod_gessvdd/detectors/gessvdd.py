@@ -1,42 +1,15 @@
-"""GESSVDD as a PyOD detector: parameters, fit, scores. ``fit`` is the paper's Algorithm 1, step by step."""
+"""GESSVDD as a PyOD detector: its parameters and the paper's variants; :mod:`base` has ``fit`` and the scores."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-from sklearn.base import TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
-
-from pyod_gessvdd.components.contracts import Kernel, Laplacian, NoGraph, QPBackend, Updater
-from pyod_gessvdd.components.nesting import NestedComponents
 from pyod_gessvdd.components.specs import resolve
-from pyod_gessvdd.components.validation import as_graph, check_features, check_residual
-from pyod_gessvdd.description import ON_THE_SPHERE, Description
-from pyod_gessvdd.detectors.parameters import check_parameters
-from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
+from pyod_gessvdd.detectors.base import PAPER, SubspaceDetector
 from pyod_gessvdd.detectors.variants import parse_variant, variant_name
-from pyod_gessvdd.dual import QPSolution, upper_bounds
-from pyod_gessvdd.explain.pictures import Pictured
-from pyod_gessvdd.feature_map import training_features
-from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import RELATIVE_ZERO, map_blocks
-from pyod_gessvdd.preprocessing import Scaling, validated
-from pyod_gessvdd.qp import solve_in_place
-from pyod_gessvdd.residual import left_out_factor, solve_both_sides
-from pyod_gessvdd.subspace import n_seen, orthonormalise, principal_directions, random_directions
-from pyod_gessvdd.training import TrainingData, TrainingResult, alternate
-
-Array = np.ndarray
-
-#: The subspace's dimension when none is asked for, with the residual as a coordinate and without.
-DEFAULT_COMPONENTS, DEFAULT_COMPONENTS_PAPER = 300, 30
 
 
-class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
+class GESSVDD(SubspaceDetector):
     """Graph-Embedded Subspace Support Vector Data Description.
 
     Learns a subspace together with the smallest sphere in it that holds most of the training data; a graph over the
@@ -120,8 +93,8 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         The dual variables.
     support_, boundary_, outside_ : ndarray of int
         Training rows with α > 0, with 0 < α < C (on the sphere), with α = C (outside).
-    center_ : ndarray of shape (d,), or (d + 1,) with the residual
-        The sphere's centre.
+    center_ : ndarray of shape (d,)
+        The sphere's centre, in the subspace.
     radius_ : float
         The sphere's radius.
     n_components_, n_iter_ : int
@@ -158,8 +131,6 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
     >>> detector.predict([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]).tolist()
     [0, 1]
     """
-
-    _component_parameters: ClassVar[tuple[str, ...]] = ("kernel", "laplacian", "updater", "qp_backend")
 
     def __init__(
         self,
@@ -229,13 +200,7 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         >>> GESSVDD.from_variant("Sb-SR-max", kernel="rbf", sigma=10.0).variant
         'Sb-SR-max'
         """
-        as_published = {
-            "kernel": "linear",
-            "standardize": False,
-            "residual": False,
-            "ridge": 1e-6,
-            "threshold": "radius",
-        }
+        as_published = {name: PAPER[name] for name in cls._get_param_names()}
         return cls(**{**as_published, **parse_variant(name), **params})
 
     @property
@@ -244,246 +209,3 @@ class GESSVDD(Pictured, NestedComponents, TransformerMixin, PyODContract):
         return variant_name(
             resolve("laplacian", self.laplacian).name, resolve("updater", self.updater).name, self.criterion
         )
-
-    # Fit ----------------------------------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GESSVDD:
-        """Learn the subspace and the sphere (paper, Algorithm 1).
-
-        Parameters
-        ----------
-        X : array of shape (N, D)
-            The training rows; with a precomputed kernel, the N × N kernel matrix.
-        y : ignored
-            There for scikit-learn's tools.
-        sample_weight : array of shape (N,), optional
-            Row i's bound on α becomes C · sample_weight[i], as in scikit-learn's OneClassSVM; mean, scaling and
-            graph do not change.
-
-        Returns
-        -------
-        GESSVDD
-            The detector itself. If anything fails it stays as it was before.
-        """
-        with unchanged_on_error(self):
-            return self._fit(X, sample_weight)
-
-    def _fit(self, X: Any, sample_weight: Any) -> GESSVDD:
-        self._check_contamination()
-        check_parameters(self._settings())
-        X = validated(self, X, reset=True)
-        if (X[-1] == X[0]).all() and (X[0] == X).all():
-            raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
-        result = self._learn(X, upper_bounds(len(X), self.C, self.nu, sample_weight))
-        self._publish(result)
-        self._set_n_classes(None)
-        self.decision_scores_ = self._scores(X)
-        if result.leverage is not None:
-            # As new rows are scored: not by a description that they have taken part in.
-            self.decision_scores_ *= left_out_factor(result.leverage)
-        self._process_decision_scores()
-        self._keep_for_explanations(X)
-        return self
-
-    def _learn(self, X: Array, upper: Array) -> TrainingResult:
-        """Algorithm 1, from the rows and the bounds of α to the subspace and the sphere in it."""
-        random_state = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        inherited = {**self._settings(), "random_state": random_state}
-        kernel = self._component("kernel", inherited)
-        laplacian: Laplacian = self._component("laplacian", inherited)
-        updater: Updater = self._component("updater", inherited)
-        backend = self._component("qp_backend", inherited)
-        if self.sigma is not None and not hasattr(kernel, "sigma"):
-            raise ValueError(f"sigma is the width of kernel 'rbf', got {self.sigma!r}; kernel {kernel.name!r} has none")
-        if updater.needs_graph and isinstance(laplacian, NoGraph):
-            raise ValueError(f"updater {updater.name!r} needs a graph, and laplacian {laplacian.name!r} has none")
-
-        self.scaling_ = Scaling.learn(
-            X, center=self.center, standardize=self.standardize if kernel.input_is_rows else False
-        )
-        scaled = self.scaling_.apply(X)
-        Phi, self.feature_mean_ = training_features(kernel, scaled, self.center)
-        missed = self._missed(kernel, scaled)
-        graph = self._graph(laplacian, Phi, random_state)
-        S_x = None if graph is None else _check_scatter(graph.scatter(Phi), Phi, laplacian)
-        Q = self._start(Phi, S_x, random_state)
-        self.kernel_ = kernel
-        self.laplacian_weights_ = getattr(laplacian, "weights_", None)
-        self._remember_plugins(kernel, laplacian, updater, backend)
-
-        def solve(Z: Array, bounds: Array, last_alpha: Array | None) -> QPSolution:
-            return self._solve(Z, bounds, backend, last_alpha)
-
-        def sphere(Z: Array, last_alpha: Array | None) -> QPSolution:
-            return solve_both_sides(solve, Z, upper, last_alpha) if self.residual else solve(Z, upper, last_alpha)
-
-        return alternate(
-            TrainingData(Phi, graph, S_x, missed),
-            Q,
-            n_components=Q.shape[0],
-            updater=updater,
-            solve=sphere,
-            criterion=self.criterion,
-            ridge=self.ridge,
-            n_iter=self.n_iter,
-            tol=self.tol,
-            warn=isinstance(self.n_components, int) or not isinstance(self.init, str),
-            keep=self.keep,
-        )
-
-    def _settings(self) -> dict[str, Any]:
-        """Every parameter and its value, those included that a subclass fixes and does not expose."""
-        return {name: getattr(self, name) for name in {*GESSVDD._get_param_names(), *self._get_param_names()}}
-
-    def _solve(self, Z: Array, upper: Array, backend: QPBackend, last_alpha: Array | None) -> QPSolution:
-        """The boundary around the projected rows, which may be overwritten."""
-        return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
-
-    def _missed(self, kernel: Kernel, X: Array) -> Array | None:
-        """What the features miss of each training row, if it counts; a kernel may have found it on the way."""
-        found: Array | None = kernel.__dict__.pop("training_residual_", None)
-        if not self.residual:
-            return None
-        if found is not None:
-            return check_residual(found, len(X), kernel)
-
-        def of_block(block: Array) -> Array:
-            return check_residual(kernel.residual(block), len(block), kernel)
-
-        return map_blocks(of_block, X, row_cost=_row_cost(kernel, X))
-
-    def _graph(self, laplacian: Laplacian, Phi: Array, random_state: int) -> Graph | None:
-        if isinstance(laplacian, NoGraph):
-            return None
-        return as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian)
-
-    def _start(self, Phi: Array, S_x: Array | None, random_state: int) -> Array:
-        """The first Q: d principal directions, random ones, or the user's."""
-        F = Phi.shape[1]
-        if isinstance(self.init, str):
-            directions = principal_directions(Phi)
-            if len(directions) == 0:
-                raise ValueError(f"all {len(Phi)} rows of X are equal: there is nothing to describe")
-            d = self._dimension(F, len(directions), S_x)
-            return directions[:d] if self.init == "pca" else random_directions(d, F, random_state)
-        Q = np.asarray(self.init, dtype=float)
-        if Q.ndim == 2 and not np.isfinite(Q).all():
-            raise ValueError("init must be finite, got NaN or infinite values")
-        if Q.ndim != 2 or Q.shape[1] != F or not 1 <= Q.shape[0] <= F:
-            raise ValueError(f"init must be 'pca', 'random' or an array of shape (d, {F}), got shape {Q.shape}")
-        if self.n_components not in (None, Q.shape[0]) and not (self.n_components == "all" and Q.shape[0] == F):
-            raise ValueError(f"init has {Q.shape[0]} rows but n_components={self.n_components}; they must agree")
-        orthonormal = orthonormalise(Q)
-        if len(orthonormal) < len(Q):
-            raise ValueError(f"the {len(Q)} rows of init span only {len(orthonormal)} dimensions")
-        return orthonormal
-
-    def _dimension(self, F: int, rank: int, S_x: Array | None) -> int:
-        if self.n_components is None:
-            # Nobody asked for directions that the graph does not see; the between graph sees K − 1 at most.
-            default = DEFAULT_COMPONENTS if self.residual else DEFAULT_COMPONENTS_PAPER
-            return min(default, rank, rank if S_x is None else n_seen(S_x, self.ridge))
-        if isinstance(self.n_components, str):
-            return rank
-        if self.n_components > F:
-            raise ValueError(f"n_components must be at most the number of features, {F}, got {self.n_components}")
-        if self.n_components > rank:
-            warnings.warn(
-                f"n_components={self.n_components}, but the features vary in only {rank} of {F} directions "
-                f"(constant or dependent columns); using {rank}",
-                UserWarning,
-                stacklevel=4,
-            )
-        return min(self.n_components, rank)
-
-    def _publish(self, result: TrainingResult) -> None:
-        """Put what was learnt under its public names."""
-        sphere = result.sphere
-        description = self._description(result)
-        # Rows that are their own features are scaled and projected in one product.
-        self._takes_rows = self.kernel_.is_identity and description.axis is None and self.scaling_.is_affine
-        self.description_ = description.of_rows(self.scaling_) if self._takes_rows else description
-        self.components_ = result.Q
-        self.projection_ = result.projection
-        self.alpha_ = sphere.alpha
-        self.support_ = sphere.support
-        self.boundary_ = sphere.boundary
-        self.outside_ = sphere.outside
-        self.leverage_ = result.leverage
-        self._radius_threshold = 1.0
-        if result.leverage is not None:
-            on_the_sphere = sphere.boundary if len(sphere.boundary) else sphere.support
-            self._radius_threshold = float(left_out_factor(result.leverage[on_the_sphere]).mean())
-        self.n_components_ = result.Q.shape[0]
-        self.n_iter_ = result.n_iter
-        self.history_ = result.history
-        self.best_iteration_ = result.best_iteration
-        self.stop_reason_ = result.stop_reason
-        self._publish_boundary(sphere)
-
-    def _labels_by_sphere(self, scores: Array) -> Array:
-        if self.leverage_ is None:
-            return super()._labels_by_sphere(scores)
-        # The sphere is that of the rows as they are, themselves included; the factor and back may cost the last bit.
-        return (scores / left_out_factor(self.leverage_) > 1.0 + ON_THE_SPHERE).astype(int)
-
-    def _publish_boundary(self, sphere: QPSolution) -> None:
-        self.center_ = sphere.center
-        self.radius_ = float(np.sqrt(sphere.radius2))
-
-    def _description(self, result: TrainingResult) -> Description:
-        return Description.from_sphere(result.projection, self.feature_mean_, result.sphere, result.axis)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
-    # Scores -------------------------------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> Array:
-        """dist²/R² of each row: 1 on the sphere, larger is more abnormal (paper eq. ``test1``)."""
-        check_is_fitted(self, "decision_scores_")
-        return self._scores(validated(self, X, reset=False))
-
-    def transform(self, X: Any) -> Array:
-        """The subspace coordinates Z of each row, of shape (n, d) (paper eq. ``test``).
-
-        With ``residual=True`` there is one more column, the last: how far the row is outside the subspace, r/√ρ.
-        """
-        check_is_fitted(self, "decision_scores_")
-        return self._map(self.description_.project, validated(self, X, reset=False))
-
-    def _scores(self, X: Array) -> Array:
-        return self._map(self.description_.scores, X)
-
-    def _map(self, function: Callable[..., Array], X: Array) -> Array:
-        """``function`` of the rows' features, in blocks."""
-        kernel, n_features = self.kernel_, self.components_.shape[1]
-        if self._takes_rows:
-            return map_blocks(function, X, row_cost=n_features)
-
-        def of_block(block: Array) -> Array:
-            scaled = self.scaling_.apply(block)
-            if self.description_.axis is None:
-                return function(check_features(kernel.features(scaled), len(block), kernel, n_features))
-            Phi, missed = kernel.features_and_residual(scaled)
-            return function(
-                check_features(Phi, len(block), kernel, n_features), check_residual(missed, len(block), kernel)
-            )
-
-        return map_blocks(of_block, X, row_cost=_row_cost(kernel, X))
-
-
-def _row_cost(kernel: Kernel, X: Array) -> int:
-    return max(X.shape[1], len(getattr(kernel, "landmarks_", ())))
-
-
-def _check_scatter(S_x: Array, Phi: Array, laplacian: Laplacian) -> Array:
-    # Relative to a weight of one per sample and edge, what is left of a scatter of zero is rounding.
-    if not np.trace(S_x) > RELATIVE_ZERO * np.einsum("ij,ij->", Phi, Phi) / len(Phi):
-        raise ValueError(
-            f"laplacian {laplacian.name!r} leaves no scatter in the features (its trace is {np.trace(S_x):.3g}); "
-            "choose another graph"
-        )
-    return S_x

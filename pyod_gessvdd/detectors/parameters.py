@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.preprocessing import SCALINGS
+from pyod_gessvdd.updaters.parameters import check_regulariser
 
 
 def check_parameters(params: dict[str, Any]) -> None:
@@ -42,14 +43,6 @@ def check_parameters(params: dict[str, Any]) -> None:
         _refuse("standardize must be True, False, 'standard', 'robust', 'signed_log' or 'quantile'", standardize)
     if "psi" in params:
         check_regulariser(params["psi"], params["beta"])
-
-
-def check_regulariser(psi: Any, beta: Any) -> None:
-    """Raise a ``ValueError`` for a psi that does not exist or a beta that is no weight."""
-    if not (_is_integer(psi) and 0 <= psi <= 3):
-        _refuse("psi must be 0, 1, 2 or 3", psi)
-    if not (_is_real(beta) and 0 <= beta < np.inf):
-        _refuse("beta must be a number of at least 0", beta)
 
 
 def _is_dimension(value: Any) -> bool:

@@ -17,6 +17,8 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pyod_gessvdd.linalg import weighted_quantiles
+
 Array = np.ndarray
 
 #: What ``predict_with_rejection`` says of a row that it does not decide.
@@ -42,8 +44,6 @@ class PyODContract(BaseDetector):
     """
 
     threshold: str
-    #: The score of the sphere, for new rows.
-    _radius_threshold: float = 1.0
 
     def __init__(self, contamination: Any = 0.1) -> None:
         # PyOD checks floats here and nothing after ``set_params``; we check everything, in ``fit``.
@@ -214,25 +214,31 @@ class PyODContract(BaseDetector):
         self._classes = 2
         return self
 
-    def _labels_by_sphere(self, scores: Array) -> Array:
-        """Which training rows are outside the sphere."""
-        return self._labels(scores)
-
-    def _process_decision_scores(self) -> PyODContract:
+    def _process_decision_scores(
+        self, boundary_score: float = 1.0, sample_weight: Array | None = None
+    ) -> PyODContract:
         """``threshold_``, ``labels_`` and what the methods above need, from ``decision_scores_``.
 
         All of it is stored here: parameters set after ``fit`` count from the next ``fit`` on.
+
+        Parameters
+        ----------
+        boundary_score : float, default=1.0
+            The score of a new row on the detector's own boundary.
+        sample_weight : ndarray of shape (N,), optional
+            How often each training row counts.
         """
         scores = self.decision_scores_
-        self._mu = float(np.mean(scores))
+        self._mu = float(np.average(scores, weights=sample_weight))
+        deviation = float(np.sqrt(np.average((scores - self._mu) ** 2, weights=sample_weight)))
         # Equal scores would make "unify" divide by zero.
-        self._sigma = max(float(np.std(scores)), np.finfo(float).eps * max(1.0, abs(self._mu)))
+        self._sigma = max(deviation, np.finfo(float).eps * max(1.0, abs(self._mu)))
         self.thresholder_: Any = None
         if self.threshold == "radius":
-            self.threshold_ = self._radius_threshold
-            self.labels_ = self._labels_by_sphere(scores)
+            self.threshold_ = boundary_score
+            self.labels_ = self._labels(scores)
         elif isinstance(self.contamination, numbers.Real):
-            self.threshold_ = float(np.percentile(scores, 100 * (1 - float(self.contamination))))
+            self.threshold_ = float(weighted_quantiles(scores, [1 - float(self.contamination)], sample_weight)[0])
             self.labels_ = self._labels(scores)
         else:
             # A copy: one object may serve several detectors, and a parameter stays as it was given.

@@ -60,8 +60,10 @@ class PairwiseKernel(Kernel):
 
     #: Whether only the exact map exists, as for a precomputed kernel, which has no rows to draw landmarks from.
     exact_only: ClassVar[bool] = False
-    #: Whether :meth:`gram_pullback` is there, which makes explanations quick, and k(x, x) is the same for every x.
+    #: A kernel is differentiable if :meth:`gram_pullback` is there and k(x, x) is the same for every x.
     differentiable: ClassVar[bool] = False
+    supports_sample_weight = True
+    inherits = ("energy", "center", "random_state")
 
     energy: float | None = None
     approximation: str = "auto"
@@ -93,11 +95,11 @@ class PairwiseKernel(Kernel):
         self.fit_features(X)
         return self
 
-    def fit_features(self, X: Array) -> Array:
-        """Learn the map and return the training features, of shape (N, F).
+    def fit_features(self, X: Array, sample_weight: Array | None = None) -> tuple[Array, Array | None]:
+        """Learn the map and return the training features, of shape (N, F), and what they miss, of shape (N,).
 
-        On the way what they miss of the training rows is found too, and left in ``training_residual_`` for the caller
-        to take: another pass would compute all kernel vectors again.
+        The latter is found on the way: another pass would compute all kernel vectors again. It is None where a subclass
+        has a residual of its own.
         """
         if self.energy is not None and not (isinstance(self.energy, Real) and 0.0 < self.energy <= 1.0):
             raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
@@ -105,9 +107,13 @@ class PairwiseKernel(Kernel):
         if limit is not None and not (isinstance(limit, Integral) and limit >= 1):
             raise ValueError(f"max_features must be a positive integer or None, got {limit!r}")
         self.prepare(X)
-        if self._is_exact(len(X)):
-            return self._fit_exact(X)
-        return self._fit_nystroem(X)
+        fit = self._fit_exact if self.is_exact(len(X)) else self._fit_nystroem
+        features, missed = fit(X, sample_weight)
+        return features, missed if self._keeps_own_residual() else None
+
+    def row_cost(self, n_columns: int) -> int:
+        """A row has one kernel value per landmark."""
+        return max(n_columns, len(self.landmarks_))
 
     def features(self, X: Array) -> Array:
         """φ(x) of each row (paper eq. ``npttest``)."""
@@ -122,10 +128,7 @@ class PairwiseKernel(Kernel):
         return self._from_gram(self.gram(X, self.landmarks_), X)
 
     def features_residual_and_pullback(self, X: Array) -> tuple[Array, Array, Callable[[Array, Array], Array]]:
-        """Features and residual, and what carries a function's gradient in them back to its gradient in the rows.
-
-        The last takes arrays of shape (n, F) and (n,) and gives one of shape (n, D).
-        """
+        """Features and residual, and what carries a function's gradient in them back to its gradient in the rows."""
         k = self.gram(X, self.landmarks_)
         phi, missed = self._from_gram(k, X)
 
@@ -153,7 +156,8 @@ class PairwiseKernel(Kernel):
             and cls.features_and_residual is PairwiseKernel.features_and_residual
         )
 
-    def _is_exact(self, N: int) -> bool:
+    def is_exact(self, N: int) -> bool:
+        """Whether the map of so many rows is exact; errors about ``approximation`` are raised here."""
         if self.approximation not in ("auto", "exact", "nystroem"):
             raise ValueError(f"approximation must be 'auto', 'exact' or 'nystroem', got {self.approximation!r}")
         if self.approximation == "nystroem" and self.exact_only:
@@ -166,40 +170,51 @@ class PairwiseKernel(Kernel):
             )
         return exact
 
-    def _fit_exact(self, X: Array) -> Array:
-        """Eigendecomposition of the centred kernel matrix (paper eqs. ``centerK``-``nptdata``)."""
+    def _fit_exact(self, X: Array, sample_weight: Array | None) -> tuple[Array, Array]:
+        """Eigendecomposition of the centred kernel matrix (paper eqs. ``centerK``-``nptdata``).
+
+        With weights w that of diag(√w) K diag(√w), whose eigenvectors hold √w_i φ_i: as if row i occurred w_i times.
+        """
         N = len(X)
         # A copy: the landmarks must not change when the caller edits the array later.
         self.landmarks_ = np.array(X)
         K = self._checked(self.gram(X, self.landmarks_), N, N)
         # Before the centring: what is left of a wide kernel after it is small beside the rounding of its entries.
         rounding = 4 * N * np.finfo(float).eps * float(max(K.max(), -K.min()))
+        share = np.full(N, 1.0 / N) if sample_weight is None else sample_weight / sample_weight.sum()
         if self._centers():
-            self.mean_map_ = np.full(N, 1.0 / N)
-            column_means = K.mean(axis=0)
-            self.mean_norm2_ = float(column_means.mean())
+            self.mean_map_ = share
+            column_means = share @ K
+            self.mean_norm2_ = float(share @ column_means)
             K -= column_means
             K -= column_means[:, None]
             K += self.mean_norm2_
         else:
             self.mean_map_, column_means, self.mean_norm2_ = np.zeros(N), np.zeros(N), 0.0
         centred = np.diag(K).copy()
+        root = None if sample_weight is None else np.sqrt(sample_weight)[:, None]
+        if root is not None:
+            K *= root
+            K *= root.T
         eigenvalues, U = scipy.linalg.eigh(K, overwrite_a=True, driver="evd")
         # What the cut drops of a training row even with all the energy.
         self.rounding_ = max(RANK_TOLERANCE * float(eigenvalues[-1]), rounding)
         eigenvalues, U = self._leading(eigenvalues, U, rounding)
+        # From here on U holds φ_i/√λ: what the map multiplies is that times the weight.
+        weight: Any = 1.0
+        if root is not None:
+            U /= root
+            weight = root**2
         if self._centers():
             # Orthogonal to 1 up to rounding, which the uncentred kernel vectors of new rows would blow up.
-            U -= U.mean(axis=0)
+            U -= share @ U
         U *= orientation(U)
-        self.map_ = U / np.sqrt(eigenvalues)
+        self.map_ = weight * U / np.sqrt(eigenvalues)
         self.offset_ = column_means @ self.map_
         U *= np.sqrt(eigenvalues)
-        if self._keeps_own_residual():
-            self.training_residual_ = self._missed(centred, U)
-        return U
+        return U, self._missed(centred, U)
 
-    def _fit_nystroem(self, X: Array) -> Array:
+    def _fit_nystroem(self, X: Array, sample_weight: Array | None) -> tuple[Array, Array]:
         """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut."""
         self.landmarks_ = self._draw_landmarks(X)
         m = len(self.landmarks_)
@@ -212,27 +227,27 @@ class PairwiseKernel(Kernel):
         # Two passes over the rows, so that only N × F numbers are kept. The first adds up around the landmarks' mean:
         # under a wide kernel all rows look much like it, and their differences must keep their digits.
         shift = K.mean(axis=0) @ whiten if self._centers() else np.zeros(whiten.shape[1])
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
         total, scatter = np.zeros(len(shift)), np.zeros((len(shift), len(shift)))
         for rows in row_blocks(len(X), m):
             block = self.gram(X[rows], self.landmarks_) @ whiten - shift
-            total += block.sum(axis=0)
-            scatter += block.T @ block
-        moved = total / len(X) if self._centers() else np.zeros(len(shift))
+            total += weights[rows] @ block
+            scatter += block.T @ (block if sample_weight is None else weights[rows, None] * block)
+        moved = total / weights.sum() if self._centers() else np.zeros(len(shift))
         mean = shift + moved
-        _, V = self._leading(*scipy.linalg.eigh(scatter - len(X) * np.outer(moved, moved)))
+        _, V = self._leading(*scipy.linalg.eigh(scatter - weights.sum() * np.outer(moved, moved)))
         self.map_ = whiten @ V
         self.offset_ = mean @ V
         self.mean_map_ = whiten @ mean
         self.mean_norm2_ = float(mean @ mean)
         blocks = [self.features_and_residual(X[rows]) for rows in row_blocks(len(X), m)]
         features = np.vstack([phi for phi, _ in blocks])
-        if self._keeps_own_residual():
-            self.training_residual_ = np.concatenate([missed for _, missed in blocks])
+        missed = np.concatenate([missed for _, missed in blocks])
         signs = orientation(features)
         features *= signs
         self.map_ *= signs
         self.offset_ *= signs
-        return features
+        return features, missed
 
     def _draw_landmarks(self, X: Array) -> Array:
         """Rows drawn at random, or the centres of k-means; in the order of their content either way."""

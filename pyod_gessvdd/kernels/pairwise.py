@@ -72,6 +72,8 @@ class WidthKernel(PairwiseKernel):
         See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
     """
 
+    inherits = ("gamma",)
+
     gamma: Any = None
 
     def prepare(self, X: Array) -> None:
@@ -94,6 +96,7 @@ class RBF(WidthKernel):
     """
 
     name = "rbf"
+    inherits = ("sigma",)
     differentiable = True
 
     sigma: float | None = None
@@ -291,6 +294,7 @@ class Chi2(PairwiseKernel):
     """exp(−gamma Σ (x − y)² / (x + y)) for data that are not negative: use ``standardize=False``."""
 
     name = "chi2"
+    inherits = ("gamma",)
     needs_nonnegative = True
 
     gamma: float | None = None

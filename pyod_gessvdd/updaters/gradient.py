@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyod_gessvdd.components.contracts import Updater, UpdateState
-from pyod_gessvdd.detectors.parameters import check_regulariser
+from pyod_gessvdd.updaters.parameters import check_regulariser
 from pyod_gessvdd.linalg import row_blocks
 
 Array = np.ndarray
@@ -38,6 +38,7 @@ class Gradient(Updater):
 
     name = "gradient"
     aliases = ("GR",)
+    inherits = ("step_size", "psi", "beta")
 
     def __init__(self, step_size: float | None = None, psi: int | None = None, beta: float | None = None) -> None:
         self.step_size = step_size

@@ -1,4 +1,4 @@
-"""The parameters that the iterating updaters share, checked when they are used, as scikit-learn asks."""
+"""The parameters that updaters share, checked when they are used, as scikit-learn asks."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ def check_tolerance(updater: Any) -> None:
     tol = updater.tol
     if not isinstance(tol, numbers.Real) or isinstance(tol, bool) or not 0 <= float(tol) < np.inf:
         raise ValueError(f"tol of updater {updater.name!r} must be a number of at least 0, got {tol!r}")
+
+
+def check_regulariser(psi: Any, beta: Any) -> None:
+    """Raise a ``ValueError`` for a psi that does not exist or a beta that is no weight."""
+    if not isinstance(psi, numbers.Integral) or isinstance(psi, bool) or not 0 <= psi <= 3:
+        raise ValueError(f"psi must be 0, 1, 2 or 3, got {psi!r}")
+    if not isinstance(beta, numbers.Real) or isinstance(beta, bool) or not 0 <= float(beta) < np.inf:
+        raise ValueError(f"beta must be a number of at least 0, got {beta!r}")

@@ -40,6 +40,8 @@ class RandomFeatures(Kernel):
     """
 
     n_features: int = 500
+    inherits = ("gamma", "random_state")
+
     gamma: Any = None
     random_state: Any = None
 
@@ -110,6 +112,7 @@ class RFF(RandomFeatures):
     """
 
     name = "rff"
+    inherits = ("sigma",)
 
     sigma: float | None = None
     orthogonal: bool = True

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pyod_gessvdd.description import Description
+from pyod_gessvdd.boundaries.boundary import Boundary, snapped
+from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible
+from pyod_gessvdd.errors import warn
 
 Array = np.ndarray
 
@@ -57,10 +60,9 @@ def solve_hyperplane(Z: Array, upper: Array) -> QPSolution:
         )
     gap = max(0.0, 1.0 - worst / norm2)
     if gap > ALLOWED_GAP:
-        warnings.warn(
+        warn(
             f"LIBSVM stopped at a relative duality gap of {gap:.1e}, above the {ALLOWED_GAP:.1e} allowed",
             ConvergenceWarning,
-            stacklevel=2,
         )
     solution = QPSolution(alpha, upper=upper)
     rho = _offset(margins, solution)
@@ -105,44 +107,62 @@ def _offset(margins: Array, solution: QPSolution) -> float:
     return (low + float(inside.min())) / 2 if len(inside) else low
 
 
-@dataclass(frozen=True)
-class HalfSpace(Description):
-    """The side of the hyperplane that describes the training data; ``center`` is its normal w.
+@dataclass(frozen=True, eq=False)
+class HalfSpace(Boundary):
+    """The side of the hyperplane w·z = ρ that holds most points; the origin is on the other.
 
     Attributes
     ----------
+    normal : ndarray of shape (d,)
+        w.
     rho : float
-        ρ > 0: w·z = ρ on the hyperplane.
+        ρ > 0.
     """
 
-    rho: float = 1.0
+    normal: Array
+    rho: float
 
-    def scores(self, Phi: Array, missed: Array | None = None) -> Array:
+    degree = 1
+
+    @classmethod
+    def fit(
+        cls,
+        Z: Array,
+        residual2: Array | None,
+        upper: Array,
+        *,
+        backend: QPBackend,
+        tol: float,
+        last_alpha: Array | None = None,
+    ) -> HalfSpace:
+        """The one-class SVM's hyperplane, by LIBSVM whatever the backend; it has no residual."""
+        solution = solve_hyperplane(Z, upper)
+        return cls(solution, solution.center, float(solution.extras["rho"]))
+
+    def scores(self, Z: Array, residual2: Array | None = None) -> Array:
         """1 + (ρ − w·z)/ρ: 1 on the hyperplane, 2 at the level of the origin, less than 1 on the data's side."""
-        scores = 2.0 - (self.project(Phi) @ self.center) / self.rho
-        scores[np.abs(scores - 1.0) <= ON_THE_HYPERPLANE] = 1.0
-        return scores
+        return snapped(2.0 - (Z @ self.normal) / self.rho, ON_THE_HYPERPLANE)
 
-    def contributions(self, Phi: Array, center: Array) -> Array:
-        """What each feature adds to the score of the training features' mean weighted by α: −(φ_j − a_j)(Pᵀw)_j/ρ."""
-        return (Phi - center) * (self.center @ self.projection / -self.rho)
+    def gradient(self, Z: Array) -> tuple[Array, float]:
+        """−w/ρ for every point, and nothing for the residuals."""
+        return np.broadcast_to(self.normal / -self.rho, Z.shape), 0.0
 
     def base(self, center: Array) -> float:
-        """The score of that mean, on the data's side of the hyperplane."""
+        """The score of the mean weighted by α, on the data's side of the hyperplane."""
         return float(self.scores(center[None])[0])
 
     def outline(self, coordinates: list[int], reach: float) -> Array:
         """The line in which the hyperplane cuts the coordinates' plane through w, the rows' mean weighted by α."""
-        normal = self.center[coordinates]
+        normal = self.normal[coordinates]
         norm2 = float(normal @ normal)
         if norm2 == 0:
             return np.zeros((0, len(coordinates)))
-        foot = normal * (self.rho - float(self.center @ self.center) + norm2) / norm2
+        foot = normal * (self.rho - float(self.normal @ self.normal) + norm2) / norm2
         if len(coordinates) == 1:
             return foot[None]
         along = np.array([-normal[1], normal[0]]) / np.sqrt(norm2)
         return foot + reach * np.array([[-1.0], [1.0]]) * along
 
-    def gradient(self, Phi: Array, missed: Array) -> tuple[Array, Array]:
-        """The same for every row: −Pᵀw/ρ, and nothing for what the features miss."""
-        return np.broadcast_to(self.center @ self.projection / -self.rho, Phi.shape), np.zeros(len(Phi))
+    def published(self) -> dict[str, Any]:
+        """w and ρ."""
+        return {"coef_": self.normal, "rho_": self.rho}

@@ -1,4 +1,4 @@
-"""The pictures of a fitted detector, as a mixin: what is drawn; ``plots`` says how."""
+"""``explain``, ``explain_outlier``, ``plot_subspace`` and ``plot_history``, as thin methods of a fitted detector."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pyod_gessvdd.explain.explanations import Explained
+from pyod_gessvdd.description import Description
+from pyod_gessvdd.explain.explainer import Explainer, evenly_by_score
 from pyod_gessvdd.preprocessing import validated
 
 if TYPE_CHECKING:
@@ -24,15 +26,70 @@ MAX_BAND_ROWS = 1000
 SAME_SCORE = 1e-6
 
 
-class Pictured(Explained):
-    """``explain_outlier``, ``plot_subspace`` and ``plot_history`` for a fitted detector."""
+class Explained(BaseEstimator):
+    """Explanations and pictures of a fitted detector.
+
+    The training rows are kept by reference, without a copy; they serve the pictures only and are not saved with the
+    model.
+    """
 
     contamination: Any
+    description_: Description
+    alpha_: Array
+    decision_scores_: Array
+    labels_: Array
     history_: list[dict[str, Any]]
     n_features_in_: int
-    _map: Callable[[Callable[..., Array], Array], Array]
     transform: Callable[[Any], Array]
     decision_function: Callable[[Any], Array]
+
+    def _keep_for_explanations(self, X: Array, scores: Array) -> None:
+        """Note what explanations start from; called at the end of fit with the rows and their own scores."""
+        self._training_rows = X
+        #: What ``decision_function`` gives for the training rows; ``decision_scores_`` may be as if left out.
+        self._training_scores = scores
+        self._explainer = Explainer.learn(self.description_, X, scores, self.labels_, self.alpha_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_training_rows"}
+
+    def explain(self, X: Any, return_base: bool = False) -> Any:
+        """How much each feature contributes to each row's score.
+
+        With the linear kernel the contributions add up to the score. Within the subspace they are the Shapley values
+        of the features, with the training mean weighted by α (the sphere's centre) as the reference; the residual's
+        part, if it counts, is shared out in proportion to what each feature adds to r².
+
+        With any other kernel they are integrated gradients along the straight path from a normal training row, the
+        nearest other one by the Manhattan distance of the scaled features, and add up to the difference of the two
+        scores. A feature in which the row and this reference agree contributes nothing.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            The rows.
+        return_base : bool, default=False
+            Whether to return the score that the contributions start from too.
+
+        Returns
+        -------
+        contributions : ndarray of shape (n, D)
+            Positive where a feature makes the row more abnormal.
+        base : ndarray of shape (n,)
+            Zero with the linear kernel, else the reference's score: ``contributions.sum(axis=1) + base`` is
+            ``decision_function(X)``. Only with ``return_base``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyod_gessvdd import GESSVDD
+        >>> detector = GESSVDD(random_state=0).fit(np.random.default_rng(0).normal(size=(200, 3)))
+        >>> detector.explain([[0.2, 9.0, -0.1]]).argmax()
+        1
+        """
+        check_is_fitted(self, "decision_scores_")
+        contributions, base = self._explainer.contributions(validated(self, X, reset=False))
+        return (contributions, base) if return_base else contributions
 
     def explain_outlier(
         self,
@@ -81,10 +138,10 @@ class Pictured(Explained):
                 raise ValueError(f"max_features must be at least 1, got {max_features!r}")
         else:
             columns = _checked_columns(columns, names)
-        parts = self._contributions(rows[[index]])[0][0]
+        parts = self._explainer.contributions(rows[[index]])[0][0]
         if columns is None:
             columns = np.argsort(-parts, kind="stable")[:max_features].tolist()
-        usual, _ = self._contributions(rows[self._evenly_by_score(MAX_BAND_ROWS)])
+        usual, _ = self._explainer.contributions(rows[evenly_by_score(self.decision_scores_, MAX_BAND_ROWS)])
         bands = np.quantile(usual[:, columns], cutoffs, axis=0)
         verdict = "outlier" if self.labels_[index] else "inlier"
         figure = plots.contributions(
@@ -92,7 +149,7 @@ class Pictured(Explained):
             parts[columns],
             bands,
             cutoffs,
-            title=f"Row {index}: score {self._scores_of_training_rows()[index]:.4g}, {verdict}",
+            title=f"Row {index}: score {self._training_scores[index]:.4g}, {verdict}",
             rest=(len(parts) - len(columns), float(parts.sum() - parts[columns].sum())),
         )
         if file_name is not None:
@@ -130,13 +187,13 @@ class Pictured(Explained):
         training = getattr(self, "_training_rows", None)
         if training is None and X is None:
             raise ValueError("the training rows are not saved with a model; pass rows to draw as X")
-        n_coordinates = len(self.description_.center)
+        n_coordinates = len(self.description_.subspace.Q) + self.description_.has_residual
         pair = _checked_components(components, n_coordinates)
         points: dict[str, tuple[Array, Array]] = {}
         if training is not None:
-            drawn = self._evenly_by_score(max_rows)
-            Z = self._map(self.description_.project, training[drawn])[:, pair]
-            scores = self._scores_of_training_rows()[drawn]
+            drawn = evenly_by_score(self.decision_scores_, max_rows)
+            Z = self.description_.transform(training[drawn])[:, pair]
+            scores = self._training_scores[drawn]
             outlying, support = self.labels_[drawn] == 1, self.alpha_[drawn] > 0
             points["training row"] = Z[~outlying], scores[~outlying]
             points["outlier"] = Z[outlying], scores[outlying]
@@ -144,7 +201,7 @@ class Pictured(Explained):
         if X is not None:
             points["new row"] = self.transform(X)[:, pair], self.decision_function(X)
         labels = [
-            "residual r/√ρ" if self.description_.axis is not None and i == n_coordinates - 1 else f"z{i + 1}"
+            "residual r/√ρ" if self.description_.has_residual and i == n_coordinates - 1 else f"z{i + 1}"
             for i in pair
         ]
         reach = 2.0 * max(float(np.abs(Z).max()) for Z, _ in points.values() if len(Z))
@@ -195,10 +252,10 @@ class Pictured(Explained):
         rows = getattr(self, "_training_rows", None) if X is None else validated(self, X, reset=False)
         if rows is None:
             raise ValueError("the training rows are not saved with a model; pass them as X")
-        trained = self._scores_of_training_rows()
+        trained = self._training_scores
         if len(rows) != len(trained):
             raise ValueError(f"X must hold the {len(trained)} rows of the training data, got {len(rows)}")
-        scores = self._scores(rows)
+        scores = self.description_.scores(rows)
         changed = np.flatnonzero(~np.isclose(scores, trained, rtol=SAME_SCORE, atol=SAME_SCORE))
         if len(changed):
             i = changed[0]

@@ -1,0 +1,84 @@
+"""The sphere of SVDD (paper eqs. ``erfuncSVDD2``, ``test1``): the score is dist²/R²."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pyod_gessvdd.boundaries.boundary import Boundary, snapped
+from pyod_gessvdd.components.contracts import QPBackend
+from pyod_gessvdd.qp import solve_in_place
+
+Array = np.ndarray
+
+#: Scores this close to 1 are on the sphere; support vectors on it were measured to come within 3e-13.
+ON_THE_SPHERE = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Boundary):
+    """The smallest sphere that leaves some points outside; its centre lies in the subspace.
+
+    Attributes
+    ----------
+    center : ndarray of shape (d,)
+        u (paper eq. ``der2``).
+    radius2 : float
+        R² (paper eq. ``rsquare``), at least the rounding error of a squared distance, so that it can divide.
+    """
+
+    center: Array
+    radius2: float
+
+    degree = 2
+
+    @classmethod
+    def fit(
+        cls,
+        Z: Array,
+        residual2: Array | None,
+        upper: Array,
+        *,
+        backend: QPBackend,
+        tol: float,
+        last_alpha: Array | None = None,
+    ) -> Sphere:
+        """Solve the SVDD dual, with the residuals as its linear term."""
+        solution = solve_in_place(Z, upper, backend, tol, last_alpha, residual2)
+        # In the unit of the data: what is small in one unit is not in another.
+        size2 = float(solution.center @ solution.center) or 1.0
+        rounding = (16 * np.finfo(float).eps) ** 2 * size2
+        return cls(solution, solution.center, max(solution.radius2, rounding))
+
+    def scores(self, Z: Array, residual2: Array | None = None) -> Array:
+        """(‖z − u‖² + r²) / R² of each point: 1 on the sphere, more outside (paper eq. ``test1``)."""
+        Z -= self.center
+        squares = np.einsum("ij,ij->i", Z, Z)
+        if residual2 is not None:
+            squares += residual2
+        return snapped(squares / self.radius2, ON_THE_SPHERE)
+
+    def gradient(self, Z: Array) -> tuple[Array, float]:
+        """2 (z − u)/R², and 1/R²."""
+        return 2.0 / self.radius2 * (Z - self.center), 1.0 / self.radius2
+
+    def base(self, center: Array) -> float:
+        """Nothing: the contributions add up to the score."""
+        return 0.0
+
+    def outline(self, coordinates: list[int], reach: float) -> Array:
+        """The sphere projected onto the coordinates: a circle, or the two ends of an interval.
+
+        The coordinate after the last is the residual's, in which the centre is zero.
+        """
+        center, radius = np.append(self.center, 0.0)[coordinates], np.sqrt(self.radius2)
+        if len(coordinates) == 1:
+            return center + radius * np.array([[-1.0], [1.0]])
+        angles = np.linspace(0.0, 2.0 * np.pi, 361)
+        return center + radius * np.column_stack([np.cos(angles), np.sin(angles)])
+
+    def published(self) -> dict[str, Any]:
+        """Centre and radius."""
+        return {"center_": self.solution.center, "radius_": float(np.sqrt(self.solution.radius2))}
