@@ -2,9 +2,13 @@
 
 With Z of shape (N, d) the dual (paper eq. ``LL``) is
 
-    maximise  D(α) = Σ α_i ‖z_i‖² − ‖Zᵀα‖²   subject to  Σ α_i = 1,  0 ≤ α_i ≤ u_i        (u_i = C, or C·w_i)
+    maximise  D(α) = Σ α_i k_i − ‖Zᵀα‖²   subject to  Σ α_i = 1,  0 ≤ α_i ≤ u_i        (u_i = C, or C·w_i)
 
-and its primal value at a centre c is the CVaR  P(c) = max over feasible α of Σ α_i ‖z_i − c‖²: one partial sort.
+In the paper k_i = ‖z_i‖². A point may also have a part r_i outside the space of Z that the centre has no share in:
+then k_i = ‖z_i‖² + r_i², the linear term, and its squared distance from a centre c is ‖z_i − c‖² + r_i² = k_i − 2 z_i·c
++ ‖c‖². This is exactly the dual of the 2N points (z_i, ±r_i) with the bounds u_i/2, whose centre has a zero there.
+
+The primal value at c is the CVaR  P(c) = max over feasible α of Σ α_i (‖z_i − c‖² + r_i²): one partial sort.
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from pyod_gessvdd.linalg import RELATIVE_ZERO
 
 Array = np.ndarray
 
@@ -28,26 +34,28 @@ class SVDDDual:
     Attributes
     ----------
     Z : ndarray of shape (N, d)
-        The points. The host hands backends points with mean zero and a mean squared norm of one.
+        The points. The host hands backends points with mean zero.
     upper : ndarray of shape (N,)
         The upper bounds u_i of α; their sum is at least one.
     tol : float
         The relative duality gap that the host asks for.
+    linear : ndarray of shape (N,)
+        The linear term k_i = ‖z_i‖² + r_i²; ‖z_i‖² unless given. The host hands backends one with a mean of one.
     """
 
     Z: Array
     upper: Array
     tol: float = 1e-8
+    linear: Array = field(default=None, kw_only=True)  # type: ignore[arg-type]  # never None after __post_init__
+
+    def __post_init__(self) -> None:
+        if self.linear is None:
+            object.__setattr__(self, "linear", np.einsum("ij,ij->i", self.Z, self.Z))
 
     @property
     def n_samples(self) -> int:
         """N, the number of points."""
         return int(self.Z.shape[0])
-
-    @cached_property
-    def squared_norms(self) -> Array:
-        """‖z_i‖², of shape (N,)."""
-        return np.einsum("ij,ij->i", self.Z, self.Z)
 
     @cached_property
     def uniform_upper(self) -> float | None:
@@ -57,12 +65,16 @@ class SVDDDual:
     def objective(self, alpha: Array) -> float:
         """D(α) (paper eq. ``LL``)."""
         center = alpha @ self.Z
-        return float(alpha @ self.squared_norms - center @ center)
+        return float(alpha @ self.linear - center @ center)
+
+    def take(self, rows: Array) -> SVDDDual:
+        """The dual of some of the points."""
+        return SVDDDual(self.Z[rows], self.upper[rows], self.tol, linear=self.linear[rows])
 
     def squared_distances(self, center: Array) -> Array:
-        """‖z_i − c‖², of shape (N,), never negative."""
+        """‖z_i − c‖² + r_i², of shape (N,), never negative."""
         distances = self.Z @ (-2.0 * center)
-        distances += self.squared_norms
+        distances += self.linear
         distances += center @ center
         return np.maximum(distances, 0.0, out=distances)
 
@@ -76,7 +88,7 @@ class SVDDDual:
             order = np.argsort(-values, kind="stable")
             filled = np.cumsum(self.upper[order])
             # The bounds may sum to the budget only up to rounding: then every point is taken in full.
-            last = min(int(np.searchsorted(filled, budget * (1 - 1e-12))), len(order) - 1)
+            last = min(int(np.searchsorted(filled, budget * (1 - RELATIVE_ZERO))), len(order) - 1)
             indices = order[: last + 1]
             left_over = budget - (filled[last - 1] if last else 0.0)
         else:
@@ -97,7 +109,7 @@ class SVDDDual:
     def certify(self, alpha: Array) -> Certificate:
         """The duality gap and the interval of R² that belong to a feasible α, in one pass over the points.
 
-        R² minimises R² + Σ u_i max(0, ‖z_i − c‖² − R²): it is the distance at which the bounds of the farthest
+        R² minimises R² + Σ u_i max(0, ‖z_i − c‖² + r_i² − R²): it is the distance at which the bounds of the farthest
         points have summed to one. Where they sum to one exactly between two points, every value between the two
         distances is optimal.
         """
@@ -128,7 +140,7 @@ class SVDDDual:
     def _knapsack(self, budget: float) -> tuple[int, float]:
         """How many points share the budget if all bounds are equal, and what is left for the last of them."""
         C = float(self.upper[0])
-        count = min(max(int(np.ceil(budget / C * (1 - 1e-12))), 1), self.n_samples)
+        count = min(max(int(np.ceil(budget / C * (1 - RELATIVE_ZERO))), 1), self.n_samples)
         return count, min(C, max(budget - C * (count - 1), 0.0))
 
 
@@ -167,6 +179,12 @@ class QPSolution:
         The bounds that held.
     n_iter, status, backend, extras
         What the backend tells of its run.
+
+    Examples
+    --------
+    >>> from pyod_gessvdd.qp import solve_svdd
+    >>> solve_svdd([[0.0], [1.0], [3.0]], C=1.0).is_optimal()
+    True
     """
 
     alpha: Array
@@ -180,6 +198,10 @@ class QPSolution:
     status: str = "solved"
     backend: str = ""
     extras: dict[str, Any] = field(default_factory=dict)
+
+    def is_optimal(self, tol: float = 1e-8) -> bool:
+        """Whether the relative duality gap that the host computed is at most ``tol``; False before it has."""
+        return self.gap <= tol
 
     @property
     def support(self) -> Array:
@@ -205,8 +227,8 @@ def project_to_feasible(alpha: Array, upper: Array) -> Array:
     if abs(alpha.sum() - 1.0) <= 1e-13 and alpha.min() >= 0.0 and (alpha <= upper).all():
         return alpha
     alpha = np.clip(alpha, 0.0, upper)
-    alpha[alpha < 1e-12 * upper] = 0.0
-    alpha = np.where(alpha > (1.0 - 1e-12) * upper, upper, alpha)
+    alpha[alpha < RELATIVE_ZERO * upper] = 0.0
+    alpha = np.where(alpha > (1.0 - RELATIVE_ZERO) * upper, upper, alpha)
     for _ in range(50):
         missing = 1.0 - alpha.sum()
         if abs(missing) <= 1e-15:

@@ -21,12 +21,19 @@ FEASIBLE = 1e-6
 NEARLY_FEASIBLE = 1e-3
 
 
-def _dual(Z: Array, C: float | None = None, nu: float | None = None, weights: Array | None = None) -> SVDDDual:
-    """The dual of these points as the host hands it over: around the origin, with a mean squared norm of one."""
+def _dual(
+    Z: Array,
+    C: float | None = None,
+    nu: float | None = None,
+    weights: Array | None = None,
+    residual2: Array | float = 0.0,
+) -> SVDDDual:
+    """The dual of these points as the host hands it over: around the origin, with a linear term of mean one."""
     Z = Z - Z.mean(axis=0)
-    Z /= np.sqrt((Z**2).sum() / len(Z))
+    linear = (Z**2).sum(axis=1) + residual2
+    scale2 = linear.mean()
     # With equal bounds ``upper`` is one number seen N times, which cannot be written to.
-    return SVDDDual(Z, upper_bounds(len(Z), C, nu, weights))
+    return SVDDDual(Z / np.sqrt(scale2), upper_bounds(len(Z), C, nu, weights), linear=linear / scale2)
 
 
 def _problem(seed: int, n_rows: int = 80) -> SVDDDual:
@@ -62,7 +69,7 @@ def _detector(backend: Any) -> tuple[dict[str, Any], Array, Array]:
 KIND = Kind(
     name="qp_backend",
     inputs=lambda backend, seed: _problem(seed),
-    arrays=lambda dual: {"dual.Z": dual.Z, "dual.upper": dual.upper},
+    arrays=lambda dual: {"dual.Z": dual.Z, "dual.upper": dual.upper, "dual.linear": dual.linear},
     answer=_center,
     tolerance=_tolerance,
     detector=_detector,
@@ -98,7 +105,7 @@ def _require_feasible(backend: Any, alpha: Array, dual: SVDDDual, on: str) -> No
 def _require_optimal(backend: Any, alpha: Array, dual: SVDDDual, on: str) -> None:
     allowed = dual.tol if backend.exact else max(dual.tol, INEXACT_TOL)
     gap = dual.gap(project_to_feasible(alpha, dual.upper))
-    remedy = "solve more precisely" if gap < 1e-2 else "maximise Σ α_i ‖z_i‖² − ‖Zᵀα‖²"
+    remedy = "solve more precisely" if gap < 1e-2 else "maximise Σ α_i k_i − ‖Zᵀα‖² with k = dual.linear"
     remedy += ", or declare exact = False" if backend.exact and gap <= INEXACT_TOL else ""
     require(gap <= allowed, f"the relative duality gap on {on} is {gap:.1e}, above {allowed:.0e}; {remedy}")
 
@@ -149,6 +156,14 @@ def check_qp_backend_is_optimal_with_weights(backend: Any) -> None:
     _require_optimal(backend, _solve(backend, dual), dual, "weighted points")
 
 
+def check_qp_backend_uses_the_linear_term(backend: Any) -> None:
+    """The duality gap is closed where the linear term is ‖z_i‖² + r_i²: points with a part outside the space of Z."""
+    residual2 = np.random.default_rng(0).exponential(3.0, size=80)
+    for name, weights in (("points", None), ("weighted points", _weights())):
+        dual = _dual(data.rows(0, 80), nu=0.2, weights=weights, residual2=residual2)
+        _check_on(backend, dual, f"{name} with a residual, whose dual.linear is not ‖z_i‖²")
+
+
 def check_qp_backend_warm_start(backend: Any) -> str | None:
     """A warm start, near or far, leads to the same sphere as a cold one."""
     if not backend.supports_warm_start:
@@ -175,7 +190,7 @@ def check_qp_backend_ignores_the_order_of_points(backend: Any) -> None:
     """Points in another order lie in the same sphere."""
     dual = _problem(0)
     order = np.random.default_rng(0).permutation(dual.n_samples)
-    moved = SVDDDual(dual.Z[order], dual.upper[order], dual.tol)
+    moved = dual.take(order)
     first, second = (next(iter(_center(backend, each).values())) for each in (dual, moved))
     distance = float(np.linalg.norm(first - second))
     require(
@@ -236,6 +251,7 @@ CHECKS: tuple[CheckFunction, ...] = (
     check_qp_backend_is_optimal,
     check_qp_backend_respects_each_bound,
     check_qp_backend_is_optimal_with_weights,
+    check_qp_backend_uses_the_linear_term,
     check_qp_backend_warm_start,
     check_qp_backend_ignores_the_order_of_points,
     check_qp_backend_on_one_dimension,

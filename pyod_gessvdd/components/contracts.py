@@ -7,10 +7,10 @@ Parameters follow scikit-learn: ``__init__`` only stores them. A component may a
 parameter that is None and is listed in :attr:`Component.inherits` takes the detector's value of the same name.
 
 The contract has a version, :data:`CONTRACT`. It grows when the contract asks more of components, or hands them
-something else, than before. A plugin written for a version says so with ``contract = 1`` in its module, or in a
-component class; one that declares nothing means 1. A plugin that needs a newer contract than this package has is not
-loaded, and ``gessvdd plugins`` says which upgrade helps. ``pyod_gessvdd.checks`` tells whether a component keeps the
-contract.
+something else, than before (2: the linear term of :class:`~pyod_gessvdd.SVDDDual`). A plugin written for a version
+says so with ``contract = 2`` in its module, or in a component class; one that declares nothing means 1. A plugin that
+needs a newer contract than this package has is not loaded, and ``gessvdd plugins`` says which upgrade helps.
+``pyod_gessvdd.checks`` tells whether a component keeps the contract.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pyod_gessvdd.linalg import row_blocks
 Array = np.ndarray
 
 #: The version of the contract between this package and its components.
-CONTRACT = 1
+CONTRACT = 2
 
 
 class Component(BaseEstimator, ABC):
@@ -229,7 +229,10 @@ class Updater(Component):
 
 
 class QPBackend(Component):
-    """A solver of the SVDD dual.
+    """A solver of the SVDD dual: maximise Σ α_i k_i − ‖Zᵀα‖² subject to Σα = 1, 0 ≤ α ≤ ``dual.upper``.
+
+    The linear term k_i is ``dual.linear``: ‖z_i‖², plus the squared residual r_i² of a sample that has a part outside
+    the subspace. A solver that computes ‖z_i‖² itself solves another problem, and the host's certificate refuses it.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """The four hooks of the pluggy entry-point group ``pyod_gessvdd``.
 
 A plugin is a module (or object) with any of these functions, decorated with :data:`hookimpl`; each calls ``register``
-once per component class it brings. ``contract = 1`` in it says which version of the contract it was written for
+once per component class it brings. ``contract = 2`` in it says which version of the contract it was written for
 (:data:`pyod_gessvdd.CONTRACT`); without a word that is 1.
 """
 

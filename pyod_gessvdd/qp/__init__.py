@@ -14,7 +14,7 @@ from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.components.validation import real_array
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError
-from pyod_gessvdd.linalg import column_means
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means
 
 __all__ = ["QPSolution", "SVDDDual", "solve_in_place", "solve_svdd"]
 
@@ -35,6 +35,7 @@ def solve_svdd(
     backend: Any = "auto",
     tol: float = 1e-8,
     warm_start: Any = None,
+    residual2: Any = None,
 ) -> QPSolution:
     """The smallest sphere around the rows of Z that leaves some outside (paper eqs. ``erfuncSVDD2`` and ``LL``).
 
@@ -55,6 +56,9 @@ def solve_svdd(
         with a ``ConvergenceWarning`` that names the gap.
     warm_start : array of shape (N,), optional
         The α of a related problem.
+    residual2 : array of shape (N,), optional
+        r_i², the squared length of what each point has outside the space of Z. The centre lies in that space; squared
+        distances, R² and the objective include r_i². The sphere is that of the 2N points (z_i, ±r_i).
 
     Returns
     -------
@@ -75,39 +79,64 @@ def solve_svdd(
         raise ValueError("Z holds NaN or infinite values; the sphere needs finite points")
     upper = upper_bounds(Z.shape[0], C, nu, sample_weight)
     start = None if warm_start is None else project_to_feasible(np.asarray(warm_start, dtype=float), upper)
-    return solve_in_place(Z, upper, resolve("qp_backend", backend), tol, start)
+    outside = None if residual2 is None else _check_residual2(residual2, Z.shape[0])
+    return solve_in_place(Z, upper, resolve("qp_backend", backend), tol, start, outside)
 
 
-def solve_in_place(Z: Array, upper: Array, solver: QPBackend, tol: float, warm_start: Array | None) -> QPSolution:
+def _check_residual2(residual2: Any, n_samples: int) -> Array:
+    """The squared residuals as an array of shape (N,): finite, not negative."""
+    values = np.asarray(residual2, dtype=float)
+    if values.shape != (n_samples,):
+        raise ValueError(f"residual2 must hold one number per point, shape ({n_samples},), got shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError("residual2 must be finite, got NaN or infinite values")
+    if values.min() < 0:
+        raise ValueError(f"residual2 holds squared lengths, which are not negative, got {values.min():.6g}")
+    return values
+
+
+def solve_in_place(
+    Z: Array,
+    upper: Array,
+    solver: QPBackend,
+    tol: float,
+    warm_start: Array | None,
+    residual2: Array | None = None,
+) -> QPSolution:
     """:func:`solve_svdd` for points that may be overwritten, with bounds and a feasible start that are known."""
-    # Backends see points around the origin with a mean squared norm of one, whatever the offset and the unit.
+    # Backends see points around the origin with a linear term of mean one, whatever the offset and the unit.
     offset = column_means(Z)
     Z -= offset
-    squared_norms = np.einsum("ij,ij->i", Z, Z)
-    scale = float(np.sqrt(squared_norms.sum() / Z.shape[0]))
-    all_equal = scale <= 16 * np.finfo(float).eps * float(np.abs(offset).max())
-    if all_equal:
+    linear = np.einsum("ij,ij->i", Z, Z)
+    rounding = (16 * np.finfo(float).eps * float(np.abs(offset).max())) ** 2
+    if linear.sum() <= rounding * len(Z):
         Z[:] = 0.0  # what is left is the rounding of the offset
-        squared_norms[:] = 0.0
-        scale = 1.0
+        linear[:] = 0.0
+    if residual2 is not None:
+        linear += residual2
+    scale2 = float(linear.sum() / len(Z)) or 1.0
+    scale = float(np.sqrt(scale2))
     Z /= scale
-    squared_norms /= scale**2
-    dual = SVDDDual(Z, upper, tol)
-    dual.__dict__["squared_norms"] = squared_norms  # the cached property, known already: one pass less over the points
-    if upper.sum() <= 1.0 + 1e-12:
+    linear /= scale2
+    dual = SVDDDual(Z, upper, tol, linear=linear)
+    if upper.sum() <= 1.0 + RELATIVE_ZERO:
         answer = QPSolution(upper / upper.sum(), status="only one α is feasible")
-    elif all_equal:
+    elif not linear.any():
         answer = QPSolution(upper / upper.sum(), status="all points are equal: every feasible α is optimal")
+    elif not Z.any():
+        rows, values = dual.best_vertex(linear)
+        answer = QPSolution(np.zeros(len(Z)), status="all points are equal: the largest residuals are outside")
+        answer.alpha[rows] = values
     else:
         answer = solver.solve(dual, warm_start if solver.supports_warm_start else None)
     solution = _certify(dual, solver, answer)
-    low, high = (end * scale**2 for end in solution.radius2_interval)
+    low, high = (end * scale2 for end in solution.radius2_interval)
     return replace(
         solution,
         center=offset + scale * solution.center,
         radius2=(low + high) / 2,
         radius2_interval=(low, high),
-        objective=solution.objective * scale**2,
+        objective=solution.objective * scale2,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from pyod_gessvdd.dual import SVDDDual
+from pyod_gessvdd.linalg import RELATIVE_ZERO
 from pyod_gessvdd.qp.stopping import FULL_STEPS, NEGLIGIBLE, ROUNDING, STALLED
 
 Array = np.ndarray
@@ -40,7 +41,7 @@ def _best_vertex(distances: Array, upper: Array, budget: float, order: Array, ve
         vertices[m, i] = 0.0
     for i in range(N):
         index = order[i]
-        if left <= 1e-12 * upper[index]:
+        if left <= RELATIVE_ZERO * upper[index]:
             break
         vertices[m, index] = min(upper[index], left)
         left -= vertices[m, index]
@@ -147,7 +148,7 @@ def _reoptimise(
 @njit(cache=True)
 def _descend(
     Z: Array,
-    norms: Array,
+    linear: Array,
     upper: Array,
     budget: float,
     p0: Array,
@@ -181,14 +182,14 @@ def _descend(
             product = 0.0
             for j in range(d):
                 product += Z[i, j] * center[j]
-            distances[i] = max(norms[i] - 2.0 * product + center2, 0.0)
+            distances[i] = max(linear[i] - 2.0 * product + center2, 0.0)
         _best_vertex(distances, upper, budget, order, vertices, m)
         kappa[m] = kappa0
         for j in range(d):
             images[m, j] = p0[j]
         for i in range(N):
             if vertices[m, i] > 0.0:
-                kappa[m] += vertices[m, i] * norms[i]
+                kappa[m] += vertices[m, i] * linear[i]
                 for j in range(d):
                     images[m, j] += vertices[m, i] * Z[i, j]
         if m > 0:
@@ -245,7 +246,7 @@ def descend(dual: SVDDDual, center: Array, max_iter: int, budget: float, p0: Arr
     """Solve the dual from ``center``: α and the number of passes, −1 if it did not end within room and time.
 
     ``budget``, ``p0`` and ``kappa0`` are what Σα must be, and what points whose α is already known contribute to Zᵀα
-    and Σ α_i ‖z_i‖²: 1, 0 and 0 for a whole problem.
+    and Σ α_i k_i: 1, 0 and 0 for a whole problem.
     """
     N, d = dual.Z.shape
     # At most d + 2 vertices keep a positive weight; some room for those that rounding keeps longer.
@@ -253,7 +254,7 @@ def descend(dual: SVDDDual, center: Array, max_iter: int, budget: float, p0: Arr
     alpha = np.zeros(N)
     passes = _descend(
         np.ascontiguousarray(dual.Z),
-        dual.squared_norms,
+        np.ascontiguousarray(dual.linear),
         np.array(dual.upper),  # one layout, so that numba compiles once
         budget,
         p0,

@@ -1,12 +1,13 @@
 """QP backend: fully corrective Frank–Wolfe over the capped simplex, with safe screening. Exact, O(N d) memory.
 
-The dual seen from R^{d+1} is: maximise κ − ‖p‖² over the polytope of the points (p, κ) = (Zᵀα, Σ α_i ‖z_i‖²).
+The dual seen from R^{d+1} is: maximise κ − ‖p‖² over the polytope of the points (p, κ) = (Zᵀα, Σ α_i k_i).
 A pass over the data finds the vertex that the gradient at c = p likes best (one partial sort); a tiny active-set
 problem over the few vertices kept so far re-optimises their weights exactly.
 
 The primal P(c) is strongly convex, ‖c − c*‖² ≤ P(c) − D(α), so a gap bounds how far every distance and R can still
-move. Points farther than that from the sphere have their final α (0 or u_i) and leave the problem: after a few passes
-over the data only a thin shell around the sphere is left.
+move: a distance is that of (z_i, r_i) from (c, 0), and changes by no more than c moves. Points farther than that from
+the sphere have their final α (0 or u_i) and leave the problem: after a few passes over the data only a thin shell
+around the sphere is left.
 """
 
 from __future__ import annotations
@@ -135,11 +136,11 @@ class _Shell(NamedTuple):
         """The problem of the undecided points."""
         upper = self.dual.upper[band.outside]
         return _Shell(
-            SVDDDual(self.dual.Z[band.undecided], self.dual.upper[band.undecided]),
+            self.dual.take(band.undecided),
             self.rows_at(band.undecided),
             self.budget - float(upper.sum()),
             self.p0 + upper @ self.dual.Z[band.outside],
-            self.kappa0 + float(upper @ self.dual.squared_norms[band.outside]),
+            self.kappa0 + float(upper @ self.dual.linear[band.outside]),
         )
 
     def descend(self, center: Array, start: Vertex | None, max_iter: int, compiled: bool) -> _Progress:
@@ -157,7 +158,7 @@ class _Shell(NamedTuple):
         distances = self.dual.squared_distances(center)
         indices, alpha = self.dual.best_vertex(distances, self.budget)
         p = self.p0 + alpha @ self.dual.Z[indices]
-        kappa = self.kappa0 + float(alpha @ self.dual.squared_norms[indices])
+        kappa = self.kappa0 + float(alpha @ self.dual.linear[indices])
         return Vertex(indices, alpha, p, kappa), distances
 
     def _descend(self, center: Array, start: Vertex | None, max_iter: int) -> _Progress:
@@ -168,7 +169,7 @@ class _Shell(NamedTuple):
         for iteration in range(1, max_iter + 1):
             vertex, distances = self.vertex_at(center)
             if vertices:
-                # P(c) − D(α) = Σ (α_best − α)_i ‖z_i − c‖², because c is the centre of the current α.
+                # P(c) − D(α) = Σ (α_best − α)_i (‖z_i − c‖² + r_i²), because c is the centre of the current α.
                 images = np.array([kept.p for kept in vertices])
                 kappas = np.array([kept.kappa for kept in vertices])
                 scale = vertex.kappa - center @ (2 * vertex.p - center)
@@ -176,7 +177,7 @@ class _Shell(NamedTuple):
                 gains = scale - gap > best + ROUNDING * scale or gap < 0.5 * smallest
                 stalled = 0 if gains else stalled + 1
                 best, smallest = max(scale - gap, best), min(gap, smallest)
-                # The host's points have a mean squared norm of one: a primal value far below is rounding itself.
+                # The host's linear term has a mean of one: a primal value far below is rounding itself.
                 if gap <= ROUNDING * max(scale, np.finfo(float).eps) or stalled == STALLED:
                     return _Progress(self._alpha(vertices, weights), center, iteration)
                 band = self._band(distances, vertex, gap)
@@ -263,13 +264,13 @@ def _point(dual: SVDDDual, alpha: Array) -> Vertex:
     """A feasible α with its image."""
     indices = np.flatnonzero(alpha)
     values = alpha[indices]
-    return Vertex(indices, values, values @ dual.Z[indices], float(values @ dual.squared_norms[indices]))
+    return Vertex(indices, values, values @ dual.Z[indices], float(values @ dual.linear[indices]))
 
 
 def _sampled_center(dual: SVDDDual) -> Array:
     """A first centre from a strided sample, where a sample says anything about the points outside the sphere."""
     stride = dual.n_samples // SAMPLE_SIZE
-    Z, upper = dual.Z[::stride], dual.upper[::stride] * stride
+    Z, upper = np.ascontiguousarray(dual.Z[::stride]), dual.upper[::stride] * stride
     if upper.max() * SAMPLE_OUTSIDE > 1 or upper.sum() < 1:
         return dual.Z.mean(axis=0)
-    return FrankWolfe().solve(SVDDDual(np.ascontiguousarray(Z), upper)).alpha @ Z
+    return FrankWolfe().solve(SVDDDual(Z, upper, linear=dual.linear[::stride])).alpha @ Z

@@ -2,7 +2,7 @@
 
 An independent second implementation beside Frank–Wolfe, so that the two can check each other. The problem
 
-    minimise ‖p₀ + Zᵀα‖² − kᵀα   subject to  Σα = b,  0 ≤ α ≤ u
+    minimise ‖p₀ + Zᵀα‖² − Σ α_i k_i   subject to  Σα = b,  0 ≤ α ≤ u
 
 has the Hessian 2ZZᵀ of rank d: with the barrier's diagonal D every Newton system is solved through the d × d matrix
 ½I + ZᵀD⁻¹Z (Woodbury). Mehrotra's predictor and corrector set the barrier.
@@ -18,6 +18,7 @@ import scipy.linalg
 
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual
+from pyod_gessvdd.linalg import RELATIVE_ZERO
 
 Array = np.ndarray
 
@@ -50,14 +51,12 @@ class InteriorPoint(QPBackend):
         """Solve the dual; a warm start would only be moved away from its bounds and is not used."""
         used = np.flatnonzero(dual.upper > 0)
         if len(used) < dual.n_samples:
-            inner = self.solve(SVDDDual(dual.Z[used], dual.upper[used], dual.tol))
+            inner = self.solve(dual.take(used))
             alpha = np.zeros(dual.n_samples)
             alpha[used] = inner.alpha
             return QPSolution(alpha, n_iter=inner.n_iter)
         if dual.n_samples <= 2 * WORKING_SET:
-            alpha, steps = _barrier(
-                dual.Z, dual.squared_norms, dual.upper, 1.0, np.zeros(dual.Z.shape[1]), self.max_iter
-            )
+            alpha, steps = _barrier(dual, 1.0, np.zeros(dual.Z.shape[1]), self.max_iter)
             return QPSolution(alpha, n_iter=steps)
         return self._solve_on_working_sets(dual)
 
@@ -75,9 +74,7 @@ class InteriorPoint(QPBackend):
             rows = np.argpartition(depth, size - 1)[:size] if size < N else np.arange(N)
             inside = alpha[rows].sum()
             alpha[rows] = 0.0
-            solved, n_steps = _barrier(
-                dual.Z[rows], dual.squared_norms[rows], dual.upper[rows], float(inside), alpha @ dual.Z, self.max_iter
-            )
+            solved, n_steps = _barrier(dual.take(rows), float(inside), alpha @ dual.Z, self.max_iter)
             alpha[rows] = solved
             steps += n_steps
             if size >= N or dual.gap(alpha) <= 0.1 * dual.tol:
@@ -87,16 +84,16 @@ class InteriorPoint(QPBackend):
             size = min(N, 2 * size)
 
 
-def _barrier(Z: Array, norms: Array, upper: Array, budget: float, p0: Array, max_iter: int) -> tuple[Array, int]:
+def _barrier(dual: SVDDDual, budget: float, p0: Array, max_iter: int) -> tuple[Array, int]:
     """Mehrotra's method for one problem; returns α and the number of Newton steps."""
-    N = len(Z)
-    if upper.sum() <= budget * (1 + 1e-12):
+    N, upper = dual.n_samples, dual.upper
+    if upper.sum() <= budget * (1 + RELATIVE_ZERO):
         return upper * (budget / upper.sum()), 0
     # In units of the bounds: x in (0, 1), and its distance from 1 as a variable of its own, to keep its digits there.
     x = np.full(N, budget / float(upper.sum()))
     slack = 1.0 - x
-    A = Z * upper[:, None]
-    linear = upper * (2.0 * (Z @ p0) - norms)
+    A = dual.Z * upper[:, None]
+    linear = upper * (2.0 * (dual.Z @ p0) - dual.linear)
     scale = max(float(np.abs(linear).max()), np.finfo(float).tiny)
     low, high, y = np.full(N, scale), np.full(N, scale), 0.0
     best, best_x, since_best = np.inf, x, 0

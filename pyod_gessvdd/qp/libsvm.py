@@ -1,7 +1,8 @@
-"""QP backend: LIBSVM, through scikit-learn's one-class SVM on the kernel −½‖z_i − z_j‖².
+"""QP backend: LIBSVM, through scikit-learn's one-class SVM on the kernel −½(‖z_i − z_j‖² + r_i² + r_j²).
 
-With Σα = 1 the dual's value is −αᵀK'α for K'_ij = −½‖z_i − z_j‖²: a one-class SVM with nu = 1/(N·C). It needs the N × N
-matrix and is there to check the others by a well-known solver.
+With Σα = 1 the dual's value is −αᵀK'α for K'_ij = z_i·z_j − ½(k_i + k_j) = −½(‖z_i − z_j‖² + r_i² + r_j²), also on the
+diagonal: a one-class SVM with nu = 1/(N·C). It needs the N × N matrix and is there to check the others by a well-known
+solver.
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ class LibSVM(QPBackend):
     def solve(self, dual: SVDDDual, warm_start: Array | None = None) -> QPSolution:
         """Solve the dual; refused above 5,000 points."""
         from sklearn.exceptions import ConvergenceWarning
-        from sklearn.metrics.pairwise import euclidean_distances
         from sklearn.svm import OneClassSVM
 
         rows = np.flatnonzero(dual.upper)
@@ -52,9 +52,10 @@ class LibSVM(QPBackend):
         # LIBSVM bounds α_i by the weight and lets them sum to nu times the weights' sum; ours sum to one.
         largest = float(dual.upper.max())
         weights = dual.upper[rows] / largest
-        K = euclidean_distances(dual.Z[rows], squared=True)
-        K *= -0.5
-        np.fill_diagonal(K, 0.0)
+        Z, linear = dual.Z[rows], dual.linear[rows]
+        K = Z @ Z.T
+        K -= 0.5 * linear
+        K -= 0.5 * linear[:, None]
         model = OneClassSVM(
             kernel="precomputed", nu=1.0 / (largest * float(weights.sum())), tol=self.tol, max_iter=self.max_iter
         )

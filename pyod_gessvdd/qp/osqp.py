@@ -68,7 +68,7 @@ class OSQP(QPBackend):
         scaled = dual.Z * u[:, None]
         length = max(float(np.sqrt(np.einsum("ij,ij->", scaled, scaled) / d)), np.finfo(float).tiny)
         unit = float(np.linalg.norm(u))
-        q = np.concatenate([-dual.squared_norms * u, np.zeros(d)])
+        q = np.concatenate([-dual.linear * u, np.zeros(d)])
         size = max(float(np.abs(q).max()), np.finfo(float).tiny)
         P = sp.csc_array(sp.diags_array(np.concatenate([np.zeros(N), np.full(d, 2.0 * length**2 / size)])))
         A = _constraints(scaled / length, u / unit)

@@ -32,10 +32,11 @@ def _newton(dual: SVDDDual, alpha: Array, share: float) -> Array:
     free = np.flatnonzero((snapped > 0) & (snapped < dual.upper))
     if not free.size:
         return project_to_feasible(snapped, dual.upper)
-    # ‖z_i − c‖² = R² for i free, Σα = 1: linear in the change of α_free and in R², up to a common ‖Δc‖².
-    relative = dual.Z[free] - snapped @ dual.Z / snapped.sum()
+    # ‖z_i − c‖² + r_i² = R² for i free, Σα = 1: linear in the change of α_free and in R², up to a common ‖Δc‖².
+    center = snapped @ dual.Z / snapped.sum()
+    relative = dual.Z[free] - center
     ones = np.ones((len(free), 1))
     system = np.block([[2.0 * relative @ relative.T, ones], [ones.T, np.zeros((1, 1))]])
-    goal = np.append(np.einsum("ij,ij->i", relative, relative), 1.0 - snapped.sum())
+    goal = np.append(dual.take(free).squared_distances(center), 1.0 - snapped.sum())
     snapped[free] += scipy.linalg.lstsq(system, goal, lapack_driver="gelsy")[0][:-1]
     return project_to_feasible(snapped, dual.upper)

@@ -560,19 +560,19 @@ def test_a_saved_model_finds_its_plugin_or_says_which_is_missing(saved_models, t
 
 
 def test_the_contract_has_a_version_that_is_public():
-    assert pyod_gessvdd.CONTRACT == components.CONTRACT == 1
+    assert pyod_gessvdd.CONTRACT == components.CONTRACT == 2
 
 
-@pytest.mark.parametrize("declaration", ["", "contract = 1"])
-def test_a_plugin_for_this_contract_or_without_a_word_about_it_is_loaded(install, declaration):
+@pytest.mark.parametrize("declaration", ["", "contract = 1", "contract = 2"])
+def test_a_plugin_for_this_contract_or_an_older_one_or_without_a_word_about_it_is_loaded(install, declaration):
     install("ring-graph", RING + f"\n    {declaration}\n")
     assert row("ring")["error"] is None
 
 
 def test_a_plugin_that_needs_a_newer_contract_is_not_loaded_and_says_what_to_upgrade(install):
-    install("ring-graph", RING + "\n    contract = 2\n")
+    install("ring-graph", RING + "\n    contract = 3\n")
     version = importlib.metadata.version("pyod-gessvdd")
-    needs = f"it needs contract 2, this pyod-gessvdd {version} has 1: upgrade pyod-gessvdd"
+    needs = f"it needs contract 3, this pyod-gessvdd {version} has 2: upgrade pyod-gessvdd"
     assert failure("ring_graph") == f"PluginError: {needs}"
     with pytest.raises(
         UnknownComponentError, match=r"plugin 'ring_graph' of ring-graph 1\.2\.3 failed to load: "
@@ -596,8 +596,8 @@ def test_hooks_of_a_newer_contract_do_not_hide_that_it_is_newer(install):
 
 
 def test_a_component_that_needs_a_newer_contract_is_named(install):
-    install("ring-graph", RING.replace('aliases = ("circle", "RING")', "contract = 2"))
-    assert "PluginError: Ring needs contract 2, this pyod-gessvdd" in failure("ring_graph")
+    install("ring-graph", RING.replace('aliases = ("circle", "RING")', "contract = 3"))
+    assert "PluginError: Ring needs contract 3, this pyod-gessvdd" in failure("ring_graph")
 
 
 @pytest.mark.parametrize("declared", ["'2'", "0", "True", "1.5", "None"])

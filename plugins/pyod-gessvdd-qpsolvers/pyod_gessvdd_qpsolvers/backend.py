@@ -50,7 +50,7 @@ class QPSolversBackend(QPBackend):
     #: The solver's own names of its tolerances and of its limit of iterations.
     eps_options: ClassVar[tuple[str, ...]] = ()
     max_iter_option: ClassVar[str] = ""
-    #: ρ, where the solver needs one; the points' mean squared norm is one.
+    #: ρ, where the solver needs one; the linear term's mean is one.
     ridge: ClassVar[float] = 0.0
     #: What the solver needs to be told each time.
     fixed_options: ClassVar[Mapping[str, Any]] = {}
@@ -68,8 +68,7 @@ class QPSolversBackend(QPBackend):
         rows = np.flatnonzero(dual.upper)
         if len(rows) == dual.n_samples:
             return self._solve_in_steps(dual, warm_start, options)
-        some = SVDDDual(dual.Z[rows], dual.upper[rows], dual.tol)
-        found = self._solve_in_steps(some, None if warm_start is None else warm_start[rows], options)
+        found = self._solve_in_steps(dual.take(rows), None if warm_start is None else warm_start[rows], options)
         alpha = np.zeros(dual.n_samples)
         alpha[rows] = found.alpha
         return QPSolution(alpha, n_iter=found.n_iter, status=found.status, extras=found.extras)

@@ -1,6 +1,6 @@
 """The dense form of the dual, for solvers that take dense, positive definite matrices only.
 
-    minimise αᵀ(ZZᵀ + ρI)α − Σ (k_i + 2ρ α_i,last) α_i   subject to  Σα = 1,  0 ≤ α ≤ u        (k_i = ‖z_i‖²)
+    minimise αᵀ(ZZᵀ + ρI)α − Σ (k_i + 2ρ α_i,last) α_i   subject to  Σα = 1,  0 ≤ α ≤ u        (k_i = ‖z_i‖² + r_i²)
 
 in units of the bounds; see :mod:`pyod_gessvdd_qpsolvers.backend` for ρ.
 """
@@ -44,7 +44,7 @@ class DenseBackend(QPSolversBackend):
             )
         scaled = dual.Z * dual.upper[:, None]
         unit = float(np.linalg.norm(dual.upper))
-        gain = dual.upper * (dual.squared_norms + 2.0 * self.ridge * last_alpha)
+        gain = dual.upper * (dual.linear + 2.0 * self.ridge * last_alpha)
         size = max(float(gain.max()), TINY)
         P = scaled @ scaled.T
         P[np.diag_indices(N)] += self.ridge * dual.upper**2

@@ -2,9 +2,9 @@
 
 With x_i = α_i / u_i and y = Zᵀα / s the dual is
 
-    minimise s²‖y‖² − Σ u_i k_i x_i   subject to  (Z diag(u))ᵀx / s − y = 0,  uᵀx = 1,  0 ≤ x ≤ 1        (k_i = ‖z_i‖²)
+    minimise s²‖y‖² − Σ u_i k_i x_i   subject to  (Z diag(u))ᵀx / s − y = 0,  uᵀx = 1,  0 ≤ x ≤ 1
 
-with N + d variables and N (d + 1) + d entries in its constraints; s makes these entries about one.
+with k_i = ‖z_i‖² + r_i², N + d variables and N (d + 1) + d entries in its constraints; s makes these entries about one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LiftedBackend(QPSolversBackend):
         scaled = dual.Z * dual.upper[:, None]
         length = max(float(np.sqrt(np.einsum("ij,ij->", scaled, scaled) / d)), TINY)
         unit = float(np.linalg.norm(dual.upper))
-        gain = dual.upper * (dual.squared_norms + 2.0 * self.ridge * last_alpha)
+        gain = dual.upper * (dual.linear + 2.0 * self.ridge * last_alpha)
         size = max(float(gain.max()), TINY)
         onto_y = sp.hstack([sp.csc_matrix(scaled.T / length), -sp.identity(d)])
         onto_sum = sp.hstack([sp.csc_matrix(dual.upper[None] / unit), sp.csc_matrix((1, d))])

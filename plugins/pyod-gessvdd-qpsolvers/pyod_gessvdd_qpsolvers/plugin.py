@@ -7,6 +7,9 @@ from collections.abc import Callable
 from pyod_gessvdd import hookimpl
 from pyod_gessvdd_qpsolvers.solvers import installed
 
+#: The first version of pyod-gessvdd's contract whose duals have a linear term.
+contract = 2
+
 
 @hookimpl
 def register_qp_backends(register: Callable[[type], None]) -> None:

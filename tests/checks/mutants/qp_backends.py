@@ -84,7 +84,7 @@ class Negative(Solver):
     def solve(self, dual, warm_start=None):
         alpha = super().solve(dual).alpha.copy()
         alpha[np.argmin(alpha)] -= 0.05
-        alpha[np.argmin(dual.squared_norms)] += 0.05
+        alpha[np.argmin(dual.linear)] += 0.05
         return alpha
 
 
@@ -93,10 +93,10 @@ class Unbounded(Solver):
     """Forgets C."""
 
     def solve(self, dual, warm_start=None):
-        return super().solve(SVDDDual(dual.Z, np.ones(dual.n_samples)))
+        return super().solve(replace(dual, upper=np.ones(dual.n_samples)))
 
 
-@caught_by("check_qp_backend_is_optimal", "maximise Σ α_i ‖z_i‖² − ‖Zᵀα‖²")
+@caught_by("check_qp_backend_is_optimal", "maximise Σ α_i k_i − ‖Zᵀα‖² with k = dual.linear")
 class Uniform(Solver):
     """Does not solve anything."""
 
@@ -104,12 +104,12 @@ class Uniform(Solver):
         return uniform(dual)
 
 
-@caught_by("check_qp_backend_is_optimal", "maximise Σ α_i ‖z_i‖² − ‖Zᵀα‖²")
+@caught_by("check_qp_backend_is_optimal", "maximise Σ α_i k_i − ‖Zᵀα‖² with k = dual.linear")
 class Minimises(Solver):
     """Minimises the dual's value: the points next to the centre get all weight."""
 
     def solve(self, dual, warm_start=None):
-        indices, values = dual.best_vertex(-dual.squared_norms)
+        indices, values = dual.best_vertex(-dual.linear)
         alpha = np.zeros(dual.n_samples)
         alpha[indices] = values
         return alpha
@@ -128,7 +128,7 @@ class IgnoresWeights(Solver):
     """Gives every point the largest bound."""
 
     def solve(self, dual, warm_start=None):
-        return super().solve(SVDDDual(dual.Z, np.full(dual.n_samples, dual.upper.max())))
+        return super().solve(replace(dual, upper=np.full(dual.n_samples, dual.upper.max())))
 
 
 @caught_by("check_qp_backend_is_optimal_with_weights", "on weighted points")
@@ -137,12 +137,20 @@ class ClipsWeights(Solver):
 
     def solve(self, dual, warm_start=None):
         C = 1.0 / (0.2 * dual.n_samples)
-        alpha = super().solve(SVDDDual(dual.Z, np.full(dual.n_samples, max(C, dual.upper[0])))).alpha
+        alpha = super().solve(replace(dual, upper=np.full(dual.n_samples, max(C, dual.upper[0])))).alpha
         alpha = np.minimum(alpha, dual.upper)
         while alpha.sum() < 1 - 1e-9:
             free = np.where(alpha < dual.upper, dual.upper, 0.0)
             alpha = np.minimum(alpha + free * (1 - alpha.sum()) / free.sum(), dual.upper)
         return alpha
+
+
+@caught_by("check_qp_backend_uses_the_linear_term", "maximise Σ α_i k_i − ‖Zᵀα‖² with k = dual.linear")
+class IgnoresTheResidual(Solver):
+    """Takes ‖z_i‖² for the linear term."""
+
+    def solve(self, dual, warm_start=None):
+        return super().solve(SVDDDual(dual.Z, dual.upper, dual.tol))
 
 
 @caught_by("check_qp_backend_warm_start", "go on until the gap is closed, or declare supports_warm_start = False")
@@ -175,7 +183,8 @@ class Halves(Solver):
 
     def solve(self, dual, warm_start=None):
         half = dual.n_samples // 2
-        solved = super().solve(SVDDDual(dual.Z[:half], 2 * dual.upper[:half])).alpha
+        first = dual.take(np.arange(half))
+        solved = super().solve(replace(first, upper=2 * first.upper)).alpha
         return np.concatenate([solved, np.zeros(dual.n_samples - half)])
 
 
@@ -212,7 +221,7 @@ class Merges(Solver):
     def solve(self, dual, warm_start=None):
         _, first, group = np.unique(dual.Z, axis=0, return_index=True, return_inverse=True)
         alpha = np.zeros(dual.n_samples)
-        solved = super().solve(SVDDDual(dual.Z[first], np.bincount(group.ravel(), dual.upper)))
+        solved = super().solve(replace(dual.take(first), upper=np.bincount(group.ravel(), dual.upper)))
         alpha[first] = solved.alpha
         return alpha
 
@@ -255,7 +264,7 @@ class AbsoluteTolerance(Brittle):
     """Does not see differences that are small beside the largest distance."""
 
     def breaks(self, dual):
-        return dual.squared_norms.max() > 0.9 * dual.n_samples
+        return dual.linear.max() > 0.9 * dual.n_samples
 
 
 @caught_by("check_works_in_a_detector", "GESSVDD(qp_backend=…).fit raised ComponentError")
