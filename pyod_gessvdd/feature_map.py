@@ -1,4 +1,4 @@
-"""From rows to features: scaling, kernel, centring, and what the features miss of a row; learnt once, applied in blocks."""
+"""From rows to features: scaling, kernel, centring, and what the features miss; learnt once, applied in blocks."""
 
 from __future__ import annotations
 

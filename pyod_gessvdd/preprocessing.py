@@ -76,9 +76,7 @@ class Scaling:
     warp: Callable[[Array], Array] | None = None
 
     @classmethod
-    def learn(
-        cls, X: Array, *, center: bool, standardize: bool | str, sample_weight: Array | None = None
-    ) -> Scaling:
+    def learn(cls, X: Array, *, center: bool, standardize: bool | str, sample_weight: Array | None = None) -> Scaling:
         """Learn from the training rows; constant columns are only shifted.
 
         Parameters

@@ -164,5 +164,5 @@ class HalfSpace(Boundary):
         return foot + reach * np.array([[-1.0], [1.0]]) * along
 
     def published(self) -> dict[str, Any]:
-        """w and ρ."""
+        """W and ρ."""
         return {"coef_": self.normal, "rho_": self.rho}

@@ -15,7 +15,6 @@ from pyod_gessvdd.checks.check import CheckFailed, CheckFunction, refuses_polite
 from pyod_gessvdd.checks.common import Kind, common_checks
 from pyod_gessvdd.components.validation import check_features, check_residual
 from pyod_gessvdd.errors import ComponentError
-from pyod_gessvdd.feature_map import training_features
 
 Array = np.ndarray
 
@@ -38,7 +37,7 @@ def _inputs(kernel: Any, seed: int) -> dict[str, Array]:
 
 def _answer(kernel: Any, inputs: dict[str, Array]) -> dict[str, Array]:
     """The inner products of the new rows' features, which do not depend on their signs, and the residual."""
-    training_features(kernel, inputs["X"], center=False)
+    check_features(kernel.fit_features(inputs["X"])[0], len(inputs["X"]), kernel)
     Phi = np.asarray(kernel.features(inputs["new rows"]))
     return {"inner products": Phi @ Phi.T, "residual": np.asarray(kernel.residual(inputs["new rows"]))}
 
@@ -117,7 +116,7 @@ def check_kernel_is_identity(kernel: Any) -> str | None:
 def check_kernel_maps_training_and_new_rows_alike(kernel: Any) -> None:
     """The training features of ``fit_features`` are those that ``features`` finds for the same rows."""
     X = _inputs(kernel, 0)["X"]
-    Phi, _ = training_features(kernel, X, center=False)
+    Phi = check_features(kernel.fit_features(X)[0], len(X), kernel)
     require(
         same(Phi, np.asarray(kernel.features(X)), ROUNDING),
         "the training rows get other features as new rows than in fit; let fit_features(X) be fit(X).features(X)",

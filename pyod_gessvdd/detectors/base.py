@@ -220,7 +220,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self.history_ = training.history
         self.best_iteration_ = training.best_iteration
         self.stop_reason_ = training.stop_reason
-        vars(self).update(training.boundary.published())
+        self.__dict__.update(training.boundary.published())
 
         trained = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
         self.support_ = trained[solution.support]

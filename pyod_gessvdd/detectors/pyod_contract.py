@@ -214,9 +214,7 @@ class PyODContract(BaseDetector):
         self._classes = 2
         return self
 
-    def _process_decision_scores(
-        self, boundary_score: float = 1.0, sample_weight: Array | None = None
-    ) -> PyODContract:
+    def _process_decision_scores(self, boundary_score: float = 1.0, sample_weight: Array | None = None) -> PyODContract:
         """``threshold_``, ``labels_`` and what the methods above need, from ``decision_scores_``.
 
         All of it is stored here: parameters set after ``fit`` count from the next ``fit`` on.

@@ -201,8 +201,7 @@ class Explained(BaseEstimator):
         if X is not None:
             points["new row"] = self.transform(X)[:, pair], self.decision_function(X)
         labels = [
-            "residual r/√ρ" if self.description_.has_residual and i == n_coordinates - 1 else f"z{i + 1}"
-            for i in pair
+            "residual r/√ρ" if self.description_.has_residual and i == n_coordinates - 1 else f"z{i + 1}" for i in pair
         ]
         reach = 2.0 * max(float(np.abs(Z).max()) for Z, _ in points.values() if len(Z))
         return plots.subspace(points, labels, self.description_.outline(pair, reach), ax)

@@ -63,7 +63,7 @@ class PairwiseKernel(Kernel):
     #: A kernel is differentiable if :meth:`gram_pullback` is there and k(x, x) is the same for every x.
     differentiable: ClassVar[bool] = False
     supports_sample_weight = True
-    inherits = ("energy", "center", "random_state")
+    inherits: ClassVar[tuple[str, ...]] = ("energy", "center", "random_state")
 
     energy: float | None = None
     approximation: str = "auto"

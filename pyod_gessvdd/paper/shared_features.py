@@ -27,6 +27,6 @@ class SharedFeatures:
         """Both with an RBF kernel of this width; those of the last width are kept."""
         if sigma != self._sigma:
             kernel = resolve("kernel", "rbf").set_params(sigma=sigma, center=True)
-            self._features = kernel.fit_features(self.train), kernel.features(self.test)
+            self._features = kernel.fit_features(self.train)[0], kernel.features(self.test)
             self._sigma = sigma
         return self._features

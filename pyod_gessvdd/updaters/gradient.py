@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pyod_gessvdd.components.contracts import Updater, UpdateState
-from pyod_gessvdd.updaters.parameters import check_regulariser
 from pyod_gessvdd.linalg import row_blocks
+from pyod_gessvdd.updaters.parameters import check_regulariser
 
 Array = np.ndarray
 

@@ -24,7 +24,7 @@ def check_tolerance(updater: Any) -> None:
 
 def check_regulariser(psi: Any, beta: Any) -> None:
     """Raise a ``ValueError`` for a psi that does not exist or a beta that is no weight."""
-    if not isinstance(psi, numbers.Integral) or isinstance(psi, bool) or not 0 <= psi <= 3:
+    if not isinstance(psi, numbers.Integral) or isinstance(psi, bool) or int(psi) not in range(4):
         raise ValueError(f"psi must be 0, 1, 2 or 3, got {psi!r}")
     if not isinstance(beta, numbers.Real) or isinstance(beta, bool) or not 0 <= float(beta) < np.inf:
         raise ValueError(f"beta must be a number of at least 0, got {beta!r}")

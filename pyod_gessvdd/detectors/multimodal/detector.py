@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,19 +12,19 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.nesting import NestedComponents
-from pyod_gessvdd.components.validation import check_features
-from pyod_gessvdd.description import Description
-from pyod_gessvdd.detectors.gessvdd import DEFAULT_COMPONENTS, GESSVDD
+from pyod_gessvdd.detectors.base import PAPER
 from pyod_gessvdd.detectors.multimodal.columns import RULES, resolve_decision, resolve_modalities
 from pyod_gessvdd.detectors.multimodal.training import REGULARIZERS, MultimodalResult, alternate_modalities
 from pyod_gessvdd.detectors.parameters import check_multimodal_parameters, check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
-from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
-from pyod_gessvdd.feature_map import training_features
+from pyod_gessvdd.detectors.start import DEFAULT_COMPONENTS_PAPER
+from pyod_gessvdd.dual import check_weights, upper_bounds
+from pyod_gessvdd.errors import warn
+from pyod_gessvdd.feature_map import FeatureMap
 from pyod_gessvdd.linalg import map_blocks, orientation
-from pyod_gessvdd.preprocessing import Scaling, validated
-from pyod_gessvdd.qp import solve_in_place
+from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.subspace import principal_directions
 
 Array = np.ndarray
@@ -198,23 +199,17 @@ class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
             The detector itself. If anything fails it stays as it was before.
         """
         with unchanged_on_error(self):
-            return self._fit(X, sample_weight)
-
-    def _fit(self, X: Any, sample_weight: Any) -> MSSVDD:
-        self._check_contamination()
-        params = self.get_params(deep=False)
-        # What both detectors have is checked once; what only GESSVDD has takes its default there.
-        check_parameters({**GESSVDD().get_params(deep=False), **params})
-        check_multimodal_parameters(params)
-        X = validated(self, X, reset=True)
-        self.modality_names_, self.modality_columns_ = resolve_modalities(
-            self.modalities, X.shape[1], getattr(self, "feature_names_in_", None)
-        )
-        self.decision_ = resolve_decision(self.decision, self.modality_names_)
-        self._learn(X, self._upper_bounds(len(X), sample_weight))
-        self._set_n_classes(None)
-        self.decision_scores_ = self._scores(X)
-        self._process_decision_scores()
+            self._check_contamination()
+            settings = self.get_params(deep=False)
+            # What both detectors have is checked once; what only GESSVDD has takes the paper's value there.
+            check_parameters({**PAPER, **settings})
+            check_multimodal_parameters(settings)
+            X = validated(self, X, reset=True)
+            self.modality_names_, self.modality_columns_ = resolve_modalities(
+                self.modalities, X.shape[1], getattr(self, "feature_names_in_", None)
+            )
+            self.decision_ = resolve_decision(self.decision, self.modality_names_)
+            self._publish(self._learn(X, self._upper_bounds(len(X), sample_weight), settings), X)
         return self
 
     def _upper_bounds(self, N: int, sample_weight: Any) -> Array:
@@ -224,47 +219,42 @@ class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
         counted = f"the {N * M} points of {N} samples in {M} modalities" if M > 1 else ""
         return upper_bounds(N * M, self.C, self.nu, weights, counted)
 
-    def _learn(self, X: Array, upper: Array) -> None:
-        random_state = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        inherited = {**self.get_params(deep=False), "random_state": random_state}
+    def _learn(self, X: Array, upper: Array, settings: dict[str, Any]) -> MultimodalModel:
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        inherited = {**settings, "random_state": seed}
         backend = self._component("qp_backend", inherited)
-
-        def svdd(Z: Array, last_alpha: Array | None) -> QPSolution:
-            return solve_in_place(Z, upper, backend, self.qp_tol, last_alpha)
-
-        self.kernels_, self.scalings_, Phi, means = [], [], [], []
+        feature_maps, Phi = [], []
         for name, columns in zip(self.modality_names_, self.modality_columns_, strict=True):
             rows = X.take(columns, axis=1)
             if (rows[0] == rows).all():
                 raise _all_equal(len(X), name)
             # The same seed for all: the order of the modalities must not matter.
             kernel = self._component("kernel", inherited)
-            scaling = Scaling.learn(rows, center=self.center, standardize=self.standardize and kernel.input_is_rows)
-            features, mean = training_features(kernel, scaling.apply(rows), self.center)
-            self.kernels_.append(kernel)
-            self.scalings_.append(scaling)
+            learnt, features, _ = FeatureMap.learn(rows, kernel, center=self.center, standardize=self.standardize)
+            feature_maps.append(learnt)
             Phi.append(features)
-            means.append(mean)
-        self._remember_plugins(*self.kernels_, backend)
+        self._remember_plugins(*(feature_map.kernel for feature_map in feature_maps), backend)
         regularizer = REGULARIZERS.get(self.regularizer)
         if self.center and self.beta > 0 and regularizer is not None and regularizer.samples == "all":
-            warnings.warn(
-                f"regularizer={self.regularizer} is zero for centred features, whose sum is zero; use center=False",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn(f"regularizer={self.regularizer} is zero for centred features, whose sum is zero; use center=False")
+
+        def fit_sphere(Z: Array, last_alpha: Array | None) -> Sphere:
+            return Sphere.fit(Z, None, upper, backend=backend, tol=self.qp_tol, last_alpha=last_alpha)
+
         result = alternate_modalities(
             Phi,
             self._start(Phi),
             names=self.modality_names_,
-            solve=svdd,
+            fit_sphere=fit_sphere,
             regularizer=regularizer,
             beta=self.beta,
             criterion=self.criterion,
             step_size=self.step_size,
             n_iter=self.n_iter,
         )
-        self._publish(result, means)
+        return MultimodalModel(
+            [Modality(*parts) for parts in zip(self.modality_columns_, feature_maps, result.Q, strict=True)], result
+        )
 
     def _start(self, Phi: list[Array]) -> list[Array]:
         """The principal directions of each modality, as many as all have.
@@ -272,7 +262,7 @@ class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
         Their signs decide how the modalities' points lie to each other: the largest entry of each is positive.
         """
         directions = [principal_directions(features) for features in Phi]
-        d = DEFAULT_COMPONENTS if self.n_components is None else self.n_components
+        d = DEFAULT_COMPONENTS_PAPER if self.n_components is None else self.n_components
         for name, features, found in zip(self.modality_names_, Phi, directions, strict=True):
             F, rank = features.shape[1], len(found)
             if rank == 0:
@@ -283,35 +273,30 @@ class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
                     f"has {F}, got {self.n_components}"
                 )
             if self.n_components is not None and d > rank:
-                warnings.warn(
+                warn(
                     f"n_components={self.n_components}, but the features of modality {name!r} vary in only {rank} of "
-                    f"{F} directions (constant or dependent columns); the joint subspace has no more",
-                    UserWarning,
-                    stacklevel=5,
+                    f"{F} directions (constant or dependent columns); the joint subspace has no more"
                 )
             d = min(d, rank)
         return [found[:d] * orientation(found[:d].T)[:, None] for found in directions]
 
-    def _publish(self, result: MultimodalResult, means: list[Array]) -> None:
+    def _publish(self, model: MultimodalModel, X: Array) -> None:
         """Put what was learnt under its public names."""
-        sphere, M = result.sphere, len(result.Q)
-        descriptions = [Description.from_sphere(*parts, sphere) for parts in zip(result.Q, means, strict=True)]
-        # Rows that are their own features are scaled and projected in one product.
-        self.descriptions_ = [
-            description.of_rows(scaling) if kernel.is_identity else description
-            for description, scaling, kernel in zip(descriptions, self.scalings_, self.kernels_, strict=True)
-        ]
+        result, solution = model.result, model.result.sphere.solution
+        self.model_ = model
         self.components_ = result.Q
-        self.alpha_ = sphere.alpha.reshape(M, -1)
+        self.alpha_ = solution.alpha.reshape(len(result.Q), -1)
         self.support_, self.boundary_, self.outside_ = (
-            self._rows_by_modality(points) for points in (sphere.support, sphere.boundary, sphere.outside)
+            self._rows_by_modality(points) for points in (solution.support, solution.boundary, solution.outside)
         )
-        self.center_ = sphere.center
-        self.radius_ = float(np.sqrt(sphere.radius2))
-        self.n_components_ = len(sphere.center)
+        self.__dict__.update(result.sphere.published())
+        self.n_components_ = len(self.center_)
         self.n_iter_ = len(result.history) - 1
         self.history_ = result.history
         self.stop_reason_ = result.stop_reason
+        self._set_n_classes(None)
+        self.decision_scores_ = self._scores(X)
+        self._process_decision_scores()
 
     def _rows_by_modality(self, points: Array) -> list[Array]:
         """From indices among all M · N points to the rows of each modality."""
@@ -334,36 +319,63 @@ class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
     def modality_scores(self, X: Any) -> Array:
         """dist²/R² of each row in each modality, of shape (n, M): which of them makes a row abnormal."""
         check_is_fitted(self, "decision_scores_")
-        return self._map(Description.scores, validated(self, X, reset=False))
+        return self.model_.scores(validated(self, X, reset=False))
 
     def transform(self, X: Any) -> Array:
         """The coordinates of each row in the joint subspace, once per modality, of shape (n, M, d)."""
         check_is_fitted(self, "decision_scores_")
-        return self._map(Description.project, validated(self, X, reset=False))
+        return self.model_.transform(validated(self, X, reset=False))
 
     def _scores(self, X: Array) -> Array:
-        scores = self._map(Description.scores, X)
+        scores = self.model_.scores(X)
         if isinstance(self.decision_, int):
             return scores[:, self.decision_].copy()
         return RULES[self.decision_](scores, axis=1)
 
-    def _map(self, function: Callable[[Description, Array], Array], X: Array) -> Array:
-        """``function`` of each modality's description and the rows' features in it, in blocks, of shape (n, M, …)."""
 
-        def of_block(block: Array) -> Array:
-            values = []
-            for columns, scaling, kernel, description in zip(
-                self.modality_columns_, self.scalings_, self.kernels_, self.descriptions_, strict=True
-            ):
-                rows = block.take(columns, axis=1)
-                if not kernel.is_identity:
-                    n_features = description.projection.shape[1]
-                    rows = check_features(kernel.features(scaling.apply(rows)), len(rows), kernel, n_features)
-                values.append(function(description, rows))
-            return np.stack(values, axis=1)
+@dataclass(frozen=True, eq=False)
+class Modality:
+    """One group of columns: which, their feature map, and their projection into the joint subspace."""
 
-        row_cost = max(X.shape[1], *(len(getattr(kernel, "landmarks_", ())) for kernel in self.kernels_))
-        return map_blocks(of_block, X, row_cost)
+    columns: Array
+    feature_map: FeatureMap
+    Q: Array
+
+    @cached_property
+    def _of_rows(self) -> tuple[Array, Array] | None:
+        """W and b with z = Wx − b where rows are their own features: scaled and projected in one product."""
+        return self.feature_map.folded(self.Q) if self.feature_map.is_affine else None
+
+    def coordinates(self, X: Array) -> Array:
+        """Q φ of one block of rows, of shape (n, d)."""
+        rows = X.take(self.columns, axis=1)
+        if self._of_rows is not None:
+            W, b = self._of_rows
+            return rows @ W.T - b
+        return self.feature_map.features(rows)[0] @ self.Q.T
+
+
+@dataclass(frozen=True, eq=False)
+class MultimodalModel:
+    """What a fit learns: the modalities and the sphere around all of their points, with how it went."""
+
+    modalities: list[Modality]
+    result: MultimodalResult
+
+    def scores(self, X: Array) -> Array:
+        """dist²/R² of each row in each modality, of shape (n, M)."""
+        return self._map(lambda modality, block: self.result.sphere.scores(modality.coordinates(block)), X)
+
+    def transform(self, X: Array) -> Array:
+        """The coordinates of each row in each modality, of shape (n, M, d)."""
+        return self._map(Modality.coordinates, X)
+
+    def _map(self, function: Callable[[Modality, Array], Array], X: Array) -> Array:
+        """``function`` of each modality and the rows, in blocks, of shape (n, M, …)."""
+        row_cost = max(part.feature_map.kernel.row_cost(X.shape[1]) for part in self.modalities)
+        return map_blocks(
+            lambda block: np.stack([function(part, block) for part in self.modalities], axis=1), X, row_cost
+        )
 
 
 def _all_equal(n_rows: int, name: Any) -> ValueError:

@@ -9,14 +9,15 @@ the modalities see each other through a. No modality's α sums to one, only all 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.dual import QPSolution
+from pyod_gessvdd.errors import warn
 from pyod_gessvdd.linalg import row_blocks
 from pyod_gessvdd.subspace import orthonormalise, subspace_distance
 from pyod_gessvdd.training import record
@@ -78,7 +79,7 @@ class MultimodalResult:
     """The projections and the sphere at the end of the alternation, and how it went."""
 
     Q: list[Array]
-    sphere: QPSolution
+    sphere: Sphere
     history: list[dict[str, Any]]
     stop_reason: str
 
@@ -88,7 +89,7 @@ def alternate_modalities(
     Q: list[Array],
     *,
     names: list[Any],
-    solve: Callable[[Array, Array | None], QPSolution],
+    fit_sphere: Callable[[Array, Array | None], Sphere],
     regularizer: Regularizer | None,
     beta: float,
     criterion: str,
@@ -105,7 +106,7 @@ def alternate_modalities(
         The start, orthonormal rows.
     names : list
         The modalities' names, for messages.
-    solve : callable
+    fit_sphere : callable
         From (all N · M points, the last α) to the certified sphere; may overwrite the points.
     regularizer : Regularizer or None
         ω; None stands for ω_0.
@@ -122,15 +123,15 @@ def alternate_modalities(
     alpha: Array | None = None
     eta = step_size if criterion == "max" else -step_size
     while True:
-        sphere = solve(_project(Phi, Q), alpha)
-        alpha = sphere.alpha
-        sums = [] if regularizer is None else regularizer.sums(Phi, sphere)
-        history.append(record(len(history), sphere))
+        sphere = fit_sphere(_project(Phi, Q), alpha)
+        alpha = sphere.solution.alpha
+        sums = [] if regularizer is None else regularizer.sums(Phi, sphere.solution)
+        history.append(record(len(history), sphere.solution))
         if regularizer is not None:
             history[-1]["criterion"] += beta * regularizer.value(Q, sums)
         if len(history) > n_iter:
             return MultimodalResult(Q, sphere, history, f"made the {n_iter} updates asked for")
-        steps = gradients(Phi, Q, sphere)
+        steps = gradients(Phi, Q, sphere.solution)
         if regularizer is not None:
             steps = [step + beta * more for step, more in zip(steps, regularizer.gradients(Q, sums), strict=True)]
         updated = []
@@ -144,7 +145,7 @@ def alternate_modalities(
             updated.append(_retract(moved))
             if len(updated[-1]) < len(q):
                 reason = f"the update left modality {name!r} only {len(updated[-1])} of {len(q)} independent directions"
-                warnings.warn(f"{reason}; the projections before it are kept", UserWarning, stacklevel=5)
+                warn(f"{reason}; the projections before it are kept")
                 return MultimodalResult(Q, sphere, history, reason)
         history[-1]["step"] = max(subspace_distance(*pair) for pair in zip(Q, updated, strict=True))
         Q = updated
