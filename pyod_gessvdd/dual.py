@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -95,9 +96,10 @@ class SVDDDual:
             count, left_over = self._knapsack(budget)
             first = self.n_samples - count
             # A copy: a slice would keep the whole partition alive as long as the vertex.
-            indices = np.argpartition(values, first)[first:].copy() if first else np.arange(self.n_samples)
-            smallest = int(np.argmin(values[indices]))
-            indices[[smallest, -1]] = indices[[-1, smallest]]
+            indices = values.argpartition(first)[first:].copy() if first else np.arange(self.n_samples)
+            # The smallest of them, which may be below its bound, goes last; after a partition it is the first.
+            smallest = 0 if first else int(values.argmin())
+            indices[smallest], indices[-1] = indices[-1], indices[smallest]
         alpha = self.upper[indices]
         alpha[-1] = min(alpha[-1], max(left_over, 0.0))
         return indices, alpha
@@ -140,7 +142,7 @@ class SVDDDual:
     def _knapsack(self, budget: float) -> tuple[int, float]:
         """How many points share the budget if all bounds are equal, and what is left for the last of them."""
         C = float(self.upper[0])
-        count = min(max(int(np.ceil(budget / C * (1 - RELATIVE_ZERO))), 1), self.n_samples)
+        count = min(max(ceil(budget / C * (1 - RELATIVE_ZERO)), 1), self.n_samples)
         return count, min(C, max(budget - C * (count - 1), 0.0))
 
 

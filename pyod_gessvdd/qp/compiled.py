@@ -2,7 +2,8 @@
 
 A paper-style grid search makes hundreds of thousands of fits with N ≈ 100, where a pass over the data costs less than
 the call of a NumPy function. The algorithm, its active set and its stopping rule are those of the NumPy version; the
-two agree to rounding (a test says so), and without numba the NumPy version does all the work.
+two agree to rounding (a test says so). The NumPy version does the work until a process has solved so many problems
+that importing this module, which makes numba compile it, is worth it; without numba it does all the work.
 """
 
 from __future__ import annotations

@@ -13,9 +13,11 @@ around the sphere is left.
 from __future__ import annotations
 
 from functools import cache
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual
@@ -23,8 +25,16 @@ from pyod_gessvdd.qp.stopping import FULL_STEPS, NEGLIGIBLE, ROUNDING, STALLED
 
 Array = np.ndarray
 
+EPS = float(np.finfo(float).eps)
+#: What stands for a weight of zero, and for the ridge of equal vertices, in a denominator: no quotient overflows.
+NO_WEIGHT, NO_RIDGE = 1e-200, 1e-60
 #: Below this many points a pass costs less than the bookkeeping of screening.
 SCREEN_ABOVE = 1000
+#: Up to this many dimensions compiled loops are faster than the matrix products of NumPy's version.
+LOOPS_UP_TO = 128
+#: So many small problems take NumPy about half a second, which is what loading compiled code takes at the least.
+EARNED_AFTER = 1000
+_small_solves = count(1)
 #: The shell is thinned out when this many times fewer points are left; their copy is small then.
 THIN = 4
 #: From this many points on, a strided sample gives the first centre …
@@ -49,20 +59,26 @@ class FrankWolfe(QPBackend):
     ----------
     max_iter : int, default=10000
         The largest number of passes.
-    compiled : bool, default=True
-        Whether small problems are solved by code that numba compiles, if numba is installed; the answer is the same.
+    compiled : {"auto", True, False}, default="auto"
+        Whether small problems are solved by code that numba compiles, if numba is installed. The first compilation on a
+        machine takes seconds: "auto" leaves it until the process has solved :data:`EARNED_AFTER` small problems, or
+        somebody else has asked for it. Both versions take the same steps and stop by the same rule, so that α and the
+        centre agree to rounding wherever α is unique; only ``compiled=False`` gives the same bits whatever else the
+        process has solved.
     """
 
     name = "frank_wolfe"
     aliases = ("fw",)
     supports_warm_start = True
 
-    def __init__(self, max_iter: int = 10_000, compiled: bool = True) -> None:
+    def __init__(self, max_iter: int = 10_000, compiled: bool | str = "auto") -> None:
         self.max_iter = max_iter
         self.compiled = compiled
 
     def solve(self, dual: SVDDDual, warm_start: Array | None = None) -> QPSolution:
         """Solve the dual to rounding."""
+        if self.compiled not in ("auto", True, False):
+            raise ValueError(f"compiled must be 'auto', True or False, got {self.compiled!r}")
         start = None
         if warm_start is not None:
             start = _point(dual, warm_start)
@@ -87,6 +103,16 @@ class FrankWolfe(QPBackend):
         alpha[shell.rows] = np.minimum(progress.alpha, shell.dual.upper)
         status = "solved" if passes < self.max_iter else f"stopped after max_iter={self.max_iter} passes"
         return QPSolution(alpha, n_iter=passes, status=status, extras={"n_shell": shell.dual.n_samples})
+
+
+def _loops(compiled: bool | str) -> Any:
+    """The compiled descent if it is to be used now, else None."""
+    if compiled is False:
+        return None
+    is_loaded = _compiled_descend.cache_info().currsize > 0
+    if compiled is True or is_loaded or next(_small_solves) > EARNED_AFTER:
+        return _compiled_descend()
+    return None
 
 
 @cache
@@ -143,10 +169,10 @@ class _Shell(NamedTuple):
             self.kappa0 + float(upper @ self.dual.linear[band.outside]),
         )
 
-    def descend(self, center: Array, start: Vertex | None, max_iter: int, compiled: bool) -> _Progress:
+    def descend(self, center: Array, start: Vertex | None, max_iter: int, compiled: bool | str) -> _Progress:
         """Frank–Wolfe on this shell until it is solved or can be thinned out."""
-        if compiled and self.dual.n_samples < SCREEN_ABOVE:
-            in_loops = _compiled_descend()
+        if self.dual.n_samples < SCREEN_ABOVE and self.dual.Z.shape[1] <= LOOPS_UP_TO:
+            in_loops = _loops(compiled)
             if in_loops is not None:
                 alpha, passes = in_loops(self.dual, center, max_iter, self.budget, self.p0, self.kappa0)
                 if passes > 0:
@@ -162,44 +188,30 @@ class _Shell(NamedTuple):
         return Vertex(indices, alpha, p, kappa), distances
 
     def _descend(self, center: Array, start: Vertex | None, max_iter: int) -> _Progress:
+        kept = _Kept(self.dual.Z.shape[1])
         # A feasible start with its own centre gives a gap, and with it a band, in the first pass.
-        vertices = [] if start is None else [start]
-        weights = np.ones(len(vertices))
+        if start is not None:
+            kept.add(start, 1.0)
         best, smallest, stalled = -np.inf, np.inf, 0
         for iteration in range(1, max_iter + 1):
             vertex, distances = self.vertex_at(center)
-            if vertices:
+            if kept.vertices:
                 # P(c) − D(α) = Σ (α_best − α)_i (‖z_i − c‖² + r_i²), because c is the centre of the current α.
-                images = np.array([kept.p for kept in vertices])
-                kappas = np.array([kept.kappa for kept in vertices])
-                scale = vertex.kappa - center @ (2 * vertex.p - center)
-                gap = (vertex.kappa - weights @ kappas) - 2 * center @ (vertex.p - weights @ images)
+                scale = vertex.kappa - float(center @ (2 * vertex.p - center))
+                gap = vertex.kappa - float(kept.weights @ kept.kappas)
+                gap -= 2 * float(center @ (vertex.p - kept.weights @ kept.images))
                 gains = scale - gap > best + ROUNDING * scale or gap < 0.5 * smallest
                 stalled = 0 if gains else stalled + 1
                 best, smallest = max(scale - gap, best), min(gap, smallest)
                 # The host's linear term has a mean of one: a primal value far below is rounding itself.
-                if gap <= ROUNDING * max(scale, np.finfo(float).eps) or stalled == STALLED:
-                    return _Progress(self._alpha(vertices, weights), center, iteration)
+                if gap <= ROUNDING * max(scale, EPS) or stalled == STALLED:
+                    return _Progress(kept.alpha(self.dual.n_samples), center, iteration)
                 band = self._band(distances, vertex, gap)
                 if band is not None:
                     return _Progress(np.zeros(0), center, iteration, band)
-            vertices.append(vertex)
-            images = np.array([kept.p for kept in vertices])
-            kappas = np.array([kept.kappa for kept in vertices])
-            shifted = images - center
-            weights = minimise_on_simplex(
-                shifted, kappas - images @ (2 * center) + center @ center, np.append(weights, 0.0)
-            )
-            vertices = [kept for kept, weight in zip(vertices, weights, strict=True) if weight > 0]
-            images, weights = images[weights > 0], weights[weights > 0]
-            center = weights @ images
-        return _Progress(self._alpha(vertices, weights), center, max_iter)
-
-    def _alpha(self, vertices: list[Vertex], weights: Array) -> Array:
-        alpha = np.zeros(self.dual.n_samples)
-        for vertex, weight in zip(vertices, weights, strict=True):
-            alpha[vertex.indices] += weight * vertex.alpha
-        return alpha
+            kept.add(vertex, 0.0 if kept.vertices else 1.0)
+            center = kept.reoptimise(center)
+        return _Progress(kept.alpha(self.dual.n_samples), center, max_iter)
 
     def _band(self, distances: Array, vertex: Vertex, gap: float) -> _Band | None:
         if self.dual.n_samples < SCREEN_ABOVE:
@@ -214,50 +226,106 @@ class _Shell(NamedTuple):
         return _Band(np.flatnonzero(outside), np.flatnonzero(undecided))
 
 
+class _Kept:
+    """The vertices that have a positive weight, their images in arrays that grow, and the weights."""
+
+    def __init__(self, d: int) -> None:
+        self.vertices: list[Vertex] = []
+        # One row per vertex: (p, κ, weight), with room for more.
+        self._rows = np.empty((8, d + 2))
+        self._view()
+
+    def _view(self) -> None:
+        rows = self._rows[: len(self.vertices)]
+        self.images, self.kappas, self.weights = rows[:, :-2], rows[:, -2], rows[:, -1]
+
+    def add(self, vertex: Vertex, weight: float) -> None:
+        n = len(self.vertices)
+        if n == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[n, :-2] = vertex.p
+        self._rows[n, -2:] = vertex.kappa, weight
+        self.vertices.append(vertex)
+        self._view()
+
+    def reoptimise(self, center: Array) -> Array:
+        """Make the weights optimal, drop the vertices that have none, and return the new centre."""
+        if len(self.vertices) > 1:
+            # Relative to the old centre, next to which the new one is: fewer digits are lost.
+            relative = self.kappas - self.images @ (2 * center) + center @ center
+            weights = minimise_on_simplex(self.images - center, relative, self.weights)
+            self.weights[:] = weights
+            if not weights.all():
+                stays = weights.nonzero()[0]
+                self._rows[: len(stays)] = self._rows[stays]
+                self.vertices = [self.vertices[index] for index in stays]
+                self._view()
+        return self.weights @ self.images
+
+    def alpha(self, n_samples: int) -> Array:
+        """Σ weight · vertex, of shape (N,)."""
+        alpha = np.zeros(n_samples)
+        for vertex, weight in zip(self.vertices, self.weights, strict=True):
+            alpha[vertex.indices] += weight * vertex.alpha
+        return alpha
+
+
 def minimise_on_simplex(P: Array, kappa: Array, start: Array) -> Array:
-    """Minimise ‖Pᵀλ‖² − κᵀλ over the simplex by an active set, from a feasible ``start`` whose last weight may be 0.
+    """Minimise ‖Pᵀλ‖² − κᵀλ over the simplex by an active set, from a feasible ``start``; only its last may be 0.
 
     Each step solves the problem on the current face in coordinates relative to its heaviest vertex, with a ridge in
     proximal form, which leaves the fixed point exact, and walks to the first weight that reaches zero. Duplicates and
-    dependent vertices, on which a plain least-squares step cycles, only shorten the walk.
+    dependent vertices, on which a plain least-squares step cycles, only shorten the walk. Where no weight blocks, the
+    same factor serves the next steps, which refine the first to rounding.
     """
-    if len(start) == 1:
-        return np.ones(1)
     weights = start.copy()
-    face = weights > 0
-    face[-1] = True
-    scale = NEGLIGIBLE * max(float(np.abs(kappa).max()), float(np.einsum("ij,ij->i", P, P).max()))
-    full_steps = 0
-    for _ in range(20 * len(weights)):
-        active = np.flatnonzero(face)
-        pivot = active[np.argmax(weights[active])]
+    active = np.arange(len(weights))
+    negligible = NEGLIGIBLE * max(float(np.abs(kappa).max()), float(np.einsum("ij,ij->i", P, P).max()))
+    while len(active) > 1:
+        pivot = active[weights[active].argmax()]
         moving = active[active != pivot]
-        if not moving.size:
-            return face.astype(float)
         V = P[moving] - P[pivot]
-        slope = 2 * (V @ (weights @ P)) - (kappa[moving] - kappa[pivot])
-        H = 2 * (V @ V.T)
-        H[np.diag_indices_from(H)] += 1e-13 * np.trace(H) + np.finfo(float).tiny
-        step = np.linalg.solve(H, -slope)
-        if -(slope @ step) <= scale or full_steps == FULL_STEPS:
+        half_kappa = 0.5 * (kappa[moving] - kappa[pivot])
+        factor = _ridged_factor(V)
+        blocking = -1
+        for n_full_steps in range(FULL_STEPS + 1):
+            slope = V @ (weights @ P) - half_kappa
+            step = -dpotrs(factor, slope)[0]
+            if -2 * (slope @ step) <= negligible or n_full_steps == FULL_STEPS:
+                break
+            # How much of the step each weight allows, as reciprocals: above one it blocks.
+            pressure = step / -np.maximum(weights[moving], NO_WEIGHT)
+            total = float(step.sum())
+            worst = int(pressure.argmax())
+            blocking, largest = moving[worst], float(pressure[worst])
+            if total > largest * weights[pivot]:
+                blocking, largest = pivot, total / max(float(weights[pivot]), NO_WEIGHT)
+            length = 1.0 if largest <= 1 else 1.0 / largest
+            weights[moving] += length * step
+            weights[pivot] -= length * total
+            if largest > 1:
+                break
+            blocking = -1
+        if blocking < 0:
             break
-        change = np.zeros(len(weights))
-        change[moving] = step
-        change[pivot] = -step.sum()
-        shrinking = change < 0
-        ratios = np.full(len(weights), np.inf)
-        ratios[shrinking] = weights[shrinking] / -change[shrinking]
-        blocking = int(np.argmin(ratios))
-        if ratios[blocking] >= 1:
-            weights += change
-            full_steps += 1
-            continue
-        full_steps = 0
-        weights += ratios[blocking] * change
         weights[blocking] = 0.0
-        face[blocking] = False
+        active = active[active != blocking]
     weights = np.maximum(weights, 0.0)
     return weights / weights.sum()
+
+
+def _ridged_factor(V: Array) -> Array:
+    """The Cholesky factor of V Vᵀ plus a ridge that dependent rows need."""
+    H = V @ V.T
+    diagonal = H.reshape(-1)[:: len(H) + 1]
+    ridge = 1e-13 * float(diagonal.sum()) + NO_RIDGE
+    while True:
+        diagonal += ridge
+        factor, info = dpotrf(H)
+        if info == 0:
+            return factor
+        # Rounding has left a negative eigenvalue of about its size.
+        ridge *= 10.0
 
 
 def _point(dual: SVDDDual, alpha: Array) -> Vertex:

@@ -17,7 +17,7 @@ from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 
 #: The gap each backend must reach, in one place.
 TOLERANCE = {"auto": 1e-8, "frank_wolfe": 1e-8, "interior_point": 1e-8, "libsvm": 1e-8, "osqp": 1e-6}
-BACKENDS = [*TOLERANCE, FrankWolfe(compiled=False)]
+BACKENDS = [*TOLERANCE, FrankWolfe(compiled=False), FrankWolfe(compiled=True)]
 
 DATA = {
     "gauss": lambda r: r.normal(size=(120, 3)),
@@ -42,7 +42,9 @@ BOUNDS = {
 
 
 def name_of(backend):
-    return backend if isinstance(backend, str) else f"{backend.name}, not compiled"
+    return (
+        backend if isinstance(backend, str) else f"{backend.name}, {'compiled' if backend.compiled else 'not compiled'}"
+    )
 
 
 def tolerance_of(backend):
@@ -142,7 +144,7 @@ def test_with_every_point_outside_the_radius_is_half_the_smallest_squared_distan
 # Invariants --------------------------------------------------------------------------------------------------------
 
 clouds = st.integers(0, 10_000).map(lambda seed: np.random.default_rng(seed).normal(size=(40, 3)))
-exact = st.sampled_from(["frank_wolfe", "interior_point", FrankWolfe(compiled=False)])
+exact = st.sampled_from(["interior_point", FrankWolfe(compiled=True), FrankWolfe(compiled=False)])
 nus = st.sampled_from([0.05, 0.13, 0.5, 0.9])
 
 
@@ -322,13 +324,62 @@ def test_without_numba_the_numpy_version_gives_the_same_sphere(random, monkeypat
     from pyod_gessvdd.qp import frank_wolfe
 
     Z = random.normal(size=(80, 3))
-    compiled = solve_svdd(Z, nu=0.3, backend="frank_wolfe")
+    compiled = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=True))
     monkeypatch.setitem(sys.modules, "pyod_gessvdd.qp.compiled", None)  # what a missing numba does to the import
     frank_wolfe._compiled_descend.cache_clear()
     try:
         assert frank_wolfe._compiled_descend() is None
-        without = solve_svdd(Z, nu=0.3, backend="frank_wolfe")
+        without = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=True))
     finally:
         frank_wolfe._compiled_descend.cache_clear()
     np.testing.assert_allclose(without.center, compiled.center, atol=1e-9)
     np.testing.assert_allclose(without.alpha, compiled.alpha, atol=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    d=st.sampled_from([1, 2, 5, 30]),
+    N=st.sampled_from([3, 40, 200]),
+    nu=nus,
+    warm=st.booleans(),
+)
+def test_the_compiled_descent_and_the_numpy_one_agree_to_rounding(seed, d, N, nu, warm):
+    random = np.random.default_rng(seed)
+    Z, residual2 = random.normal(size=(N, d)), random.exponential(size=N)
+    start = np.full(N, 1 / N) if warm else None
+    one, other = (
+        solve_svdd(Z, nu=nu, residual2=residual2, warm_start=start, backend=FrankWolfe(compiled=compiled))
+        for compiled in (True, False)
+    )
+    assert one.objective == pytest.approx(other.objective, rel=1e-13)
+    np.testing.assert_allclose(one.center, other.center, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(one.alpha, other.alpha, rtol=0, atol=1e-9)
+
+
+FRESH_PROCESS = """
+import sys
+import numpy as np
+from pyod_gessvdd.qp import frank_wolfe, solve_svdd
+
+Z = np.random.default_rng(0).normal(size=(30, 2))
+frank_wolfe.EARNED_AFTER = 5
+loaded = []
+for _ in range(6):
+    alpha = solve_svdd(Z, nu=0.2).alpha
+    loaded.append("pyod_gessvdd.qp.compiled" in sys.modules)
+print(loaded)
+"""
+
+
+def test_nothing_is_compiled_before_enough_small_problems_were_solved():
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", FRESH_PROCESS], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str([False] * 5 + [True])
+
+
+def test_compiled_must_be_one_of_three_values(random):
+    with pytest.raises(ValueError, match="compiled must be 'auto', True or False, got 'yes'"):
+        solve_svdd(random.normal(size=(10, 2)), nu=0.5, backend=FrankWolfe(compiled="yes"))
