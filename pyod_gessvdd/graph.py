@@ -202,20 +202,64 @@ class Graph:
             )
         return project(_conjugate_gradients(self.dot, project(B), self._safe_diagonal[:, None]))
 
+    def joins(self, nodes: Array) -> bool:
+        """Whether a sparse L is known to link all of these nodes, so that they have one :meth:`kron_reduction`."""
+        if not sp.issparse(self.base) or self._parts is None:
+            return False
+        return bool((self._parts[nodes] == self._parts[nodes[0]]).all())
+
+    def kron_reduction(self, nodes: Array) -> Callable[[Array], Array]:
+        """The product with the Schur complement of L onto some nodes that L :meth:`joins`.
+
+        With s for these nodes and r for the rest it is K = L_ss − L_sr L_rr⁻¹ L_rs, the Laplacian of the graph that
+        the nodes alone have if currents may flow through the rest. K⁺ is the block of L⁺ that belongs to the nodes, up
+        to multiples of 1; but where L⁺ asks for a solve with L, K asks for one with L_rr, which is far from singular:
+        every node in it is grounded through its links to the nodes s.
+
+        Parameters
+        ----------
+        nodes : ndarray of int
+            The nodes s.
+
+        Returns
+        -------
+        callable
+            From x of shape (#s,) to K x.
+        """
+        rest = np.setdiff1d(np.arange(self.n_nodes), nodes)
+        # The most linked nodes first: what the sparse product reads most often lies together (500 µs become 360).
+        rest = rest[np.argsort(-self._safe_diagonal[rest], kind="stable")]
+        inner = Graph(len(rest), sp.csr_array(self.base[rest][:, rest]), self.factor[rest], self.weights)
+
+        def product(x: Array) -> Array:
+            full = np.zeros(self.n_nodes)
+            full[nodes] = x
+            # A part of the graph without any of the nodes has a singular L_rr, but nothing drives it: it stays zero.
+            full[rest] = -_conjugate_gradients(inner.dot, self.dot(full)[rest], inner._safe_diagonal)
+            return self.dot(full)[nodes]
+
+        return product
+
     @cached_property
     def _safe_diagonal(self) -> Array:
         diagonal = self.diagonal
         return np.where(diagonal > 0, diagonal, 1.0)
 
     @cached_property
-    def _range_projector(self) -> Any:
-        """The projection onto the range of L where its null space is known: the indicators of L's components."""
+    def _parts(self) -> Array | None:
+        """The number of each node's component where these are L's null space, None where it is unknown."""
         if not self.kills_constants:
             return None
         if (self.base - sp.diags_array(self.base.diagonal())).max() > 0:
             return None  # with negative edges the null space may be larger
         n_parts, part = connected_components(self.base, directed=False)
-        if self.weights.size and n_parts > 1:
+        return None if self.weights.size and n_parts > 1 else part
+
+    @cached_property
+    def _range_projector(self) -> Any:
+        """The projection onto the range of L where its null space is known: the indicators of L's components."""
+        part = self._parts
+        if part is None:
             return None
         members = sp.csr_array((np.ones(self.n_nodes), (part, np.arange(self.n_nodes))))
         counts = members.sum(axis=1)[:, None]
@@ -245,30 +289,35 @@ def _beside(left: Any, right: Any) -> Any:
 
 
 def _conjugate_gradients(product: Callable[[Array], Array], B: Array, diagonal: Array) -> Array:
-    """Solve ``product(X) = B`` column by column in lockstep: one sparse product serves all columns.
+    """Solve ``product(X) = B`` for B of shape (N,), or (N, m) in lockstep: one sparse product serves all columns.
 
     Preconditioned by the diagonal. A column stops at a residual of :data:`SOLVED` times its right-hand side.
     """
     X = np.zeros_like(B)
     R = B.copy()
-    goal = SOLVED**2 * np.einsum("ij,ij->j", B, B)
+    goal = SOLVED**2 * _inner(B, B)
     Y = R / diagonal
     P = Y.copy()
-    inner = np.einsum("ij,ij->j", R, Y)
-    for _ in range(10 * len(B)):
-        open_columns = np.einsum("ij,ij->j", R, R) > goal
+    inner = _inner(R, Y)
+    for _ in range(10 * len(B) + 1):
+        open_columns = _inner(R, R) > goal
         if not open_columns.any():
             return X
         LP = product(P)
-        curvature = np.einsum("ij,ij->j", P, LP)
+        curvature = _inner(P, LP)
         step = np.divide(inner, curvature, out=np.zeros_like(inner), where=open_columns & (curvature > 0))
         X += step * P
         R -= step * LP
         np.divide(R, diagonal, out=Y)
-        previous, inner = inner, np.einsum("ij,ij->j", R, Y)
+        previous, inner = inner, _inner(R, Y)
         P *= np.divide(inner, previous, out=np.zeros_like(inner), where=open_columns & (previous > 0))
         P += Y
     raise np.linalg.LinAlgError(f"conjugate gradients did not converge in {10 * len(B)} steps")
+
+
+def _inner(A: Array, B: Array) -> Any:
+    """The inner products of the columns; of vectors by BLAS, which takes a third of einsum's time."""
+    return A @ B if A.ndim == 1 else np.einsum("ij,ij->j", A, B)
 
 
 def _reciprocal(values: Array, largest: float) -> Array:

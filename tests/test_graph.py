@@ -218,6 +218,37 @@ def test_the_pseudo_inverse_of_any_sparse_weighted_graph_is_found(weights):
     np.testing.assert_allclose(graph.pinv_dot(np.eye(6)), expected, atol=1e-8)
 
 
+# The Kron reduction -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["sparse connected", "sparse connected and thin"])
+@pytest.mark.parametrize("n_kept", [1, 7, N - 1, N])
+def test_the_kron_reduction_is_the_schur_complement_of_the_dense_matrix(kind, n_kept, rng):
+    graph, L = KINDS[kind]
+    nodes = np.sort(rng.choice(N, n_kept, replace=False))
+    assert graph.joins(nodes)
+    found = np.column_stack([graph.kron_reduction(nodes)(e) for e in np.eye(n_kept)])
+    np.testing.assert_allclose(found, oracle.schur_complement(L, nodes), atol=1e-9)
+
+
+def test_a_part_of_the_graph_without_any_of_the_nodes_does_not_change_their_kron_reduction():
+    nodes = np.array([0, 3, 4])
+    product = Graph.from_adjacency(_two_rings()).kron_reduction(nodes)
+    alone = oracle.schur_complement(Graph.from_adjacency(_ring(N // 3)).toarray(), nodes)
+    np.testing.assert_allclose(np.column_stack([product(e) for e in np.eye(3)]), alone, atol=1e-9)
+
+
+def test_a_graph_joins_the_nodes_of_one_of_its_parts_only():
+    graph = Graph.from_adjacency(_two_rings())
+    assert graph.joins(np.arange(N // 3))
+    assert not graph.joins(np.array([0, N - 1]))
+
+
+@pytest.mark.parametrize("graph", [Graph.identity(N), _pca(), _alpha_graph()], ids=["identity", "pca", "no links"])
+def test_a_graph_whose_null_space_is_unknown_joins_nothing(graph):
+    assert not graph.joins(np.arange(3))
+
+
 def test_row_blocks_cover_every_row_once():
     blocks = list(row_blocks(10, linalg.BLOCK_ELEMENTS // 3))
     assert [(block.start, block.stop) for block in blocks] == [(0, 3), (3, 6), (6, 9), (9, 10)]

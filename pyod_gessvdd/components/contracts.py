@@ -145,7 +145,8 @@ class UpdateState:
     iteration : int
         1 for the first update.
     memo : dict
-        Kept from the first update of a fit to the last: for what depends on Φ and the graph alone.
+        Kept from the first update of a fit to the last: for what depends on Φ and the graph alone. :meth:`once` reads
+        and fills it.
     boundary : ndarray of int
         Indices with 0 < α_i < C: the samples on the sphere.
     """
@@ -159,13 +160,29 @@ class UpdateState:
     n_components: int
     criterion: str
     iteration: int
-    memo: dict[str, Any] = field(default_factory=dict)
+    memo: dict[Any, Any] = field(default_factory=dict)
     boundary: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
 
     @property
     def sign(self) -> float:
         """+1 when the criterion is maximised, −1 when it is minimised."""
         return 1.0 if self.criterion == "max" else -1.0
+
+    def once(self, owner: str, name: str, compute: Callable[[], Any]) -> Any:
+        """What ``compute()`` returns, computed in the first update of a fit that asks for it and kept in ``memo``.
+
+        Parameters
+        ----------
+        owner : str
+            The module that asks, ``__name__``: two modules may use one name for different things.
+        name : str
+            What it is.
+        compute : callable
+            Without arguments; the result must depend on Φ, the graph and the updater's own parameters alone.
+        """
+        if (owner, name) not in self.memo:
+            self.memo[owner, name] = compute()
+        return self.memo[owner, name]
 
     @cached_property
     def support(self) -> Array:

@@ -31,9 +31,10 @@ class Spectral(Updater):
 
 def whitening_basis(state: UpdateState) -> np.ndarray:
     """W of shape (F, rank) with Wᵀ S_x W = I, found once in a fit; the identity without a graph."""
-    if "inverse_root" not in state.memo:
-        state.memo["inverse_root"] = np.eye(state.Q.shape[1]) if state.S_x is None else _inverse_root(state.S_x)
-    return state.memo["inverse_root"]
+    S_x = state.S_x
+    if S_x is None:
+        return np.eye(state.Q.shape[1])
+    return state.once(__name__, "inverse_root", lambda: _inverse_root(S_x))
 
 
 def _inverse_root(S: np.ndarray) -> np.ndarray:

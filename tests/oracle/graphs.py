@@ -79,3 +79,11 @@ def alpha_scatter(X, alpha):
     """S_α = Σ α_i (x_i − a)(x_i − a)ᵀ with a = Σ α_i x_i ("Framework analysis")."""
     a = sum(alpha[i] * X[:, i] for i in range(X.shape[1]))
     return sum(alpha[i] * np.outer(X[:, i] - a, X[:, i] - a) for i in range(X.shape[1]))
+
+
+def schur_complement(L, nodes):
+    """L_ss − L_sr L_rr⁻¹ L_rs for the nodes s and the rest r: the Kron reduction of L onto the nodes."""
+    rest = np.setdiff1d(np.arange(len(L)), nodes)
+    return L[np.ix_(nodes, nodes)] - L[np.ix_(nodes, rest)] @ np.linalg.solve(
+        L[np.ix_(rest, rest)], L[np.ix_(rest, nodes)]
+    )

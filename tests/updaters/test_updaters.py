@@ -237,6 +237,22 @@ def test_spectral_leaves_out_the_directions_that_the_graph_does_not_see():
     assert Spectral().update(_state(Phi, alpha, graph, "max", d=4)).shape == (2, F)
 
 
+def test_two_updaters_may_share_the_memo_of_a_fit():
+    # Both keep an inverse root there, of S_x and of the gram matrix.
+    Phi, alpha = _features(), _distinct_alpha()
+    state = _state(Phi, alpha, _graph("pca", Phi))
+    alone = SpectralRegression().update(_state(Phi, alpha, _graph("pca", Phi)))
+    Spectral().update(state)
+    np.testing.assert_array_equal(SpectralRegression().update(state), alone)
+
+
+def test_what_a_state_keeps_is_computed_once_for_each_owner():
+    state, calls = _state(_features(), _distinct_alpha(), None), []
+    for owner in ("one", "other", "one"):
+        assert state.once(owner, "root", lambda owner=owner: calls.append(owner) or owner) == owner
+    assert calls == ["one", "other"]
+
+
 # Spectral regression ----------------------------------------------------------------------------------------------
 
 
@@ -291,6 +307,31 @@ def test_with_many_support_vectors_the_products_give_the_dense_solution(spec, di
     expected, _ = _dense_regression(Phi, alpha, graph, direction)
     monkeypatch.setattr(spectral_regression_module, "DENSE_SUPPORT", 10)
     assert _same_rows(SpectralRegression().update(_state(Phi, alpha, graph, direction)), expected) < 1e-7
+
+
+@pytest.mark.parametrize("spec", ["knn", "0.7*knn + 0.3*pca"])
+@pytest.mark.parametrize("n_support", [45, N], ids=["some", "all"])
+def test_min_on_a_connected_sparse_graph_asks_its_kron_reduction_and_gets_the_dense_solution(
+    spec, n_support, monkeypatch
+):
+    Phi, alpha = _features(), _distinct_alpha(n_support)
+    graph = _graph(spec, Phi)
+    expected, _ = _dense_regression(Phi, alpha, graph, "min")
+    asked, reduce = [], Graph.kron_reduction
+    monkeypatch.setattr(Graph, "kron_reduction", lambda *args: asked.append(1) or reduce(*args))
+    monkeypatch.setattr(spectral_regression_module, "DENSE_SUPPORT", 10)
+    assert _same_rows(SpectralRegression().update(_state(Phi, alpha, graph, "min")), expected) < 1e-7
+    assert asked
+
+
+def test_the_kron_reduction_leaves_out_targets_of_support_vectors_whose_alpha_is_rounding(monkeypatch):
+    Phi, alpha = _features(), _distinct_alpha(40)
+    graph = _graph("knn", Phi)
+    alpha[np.flatnonzero(alpha)[:2]] = 1e-17
+    alpha /= alpha.sum()
+    expected, _ = _dense_regression(Phi, alpha, graph, "min")
+    monkeypatch.setattr(spectral_regression_module, "DENSE_SUPPORT", 10)
+    assert _same_rows(SpectralRegression().update(_state(Phi, alpha, graph, "min")), expected) < 1e-6
 
 
 @both_directions
