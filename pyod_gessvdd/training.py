@@ -41,6 +41,7 @@ class TrainingResult:
 
     subspace: Subspace
     boundary: Boundary
+    solution: QPSolution
     history: list[dict[str, Any]] = field(default_factory=list)
     stop_reason: str = ""
     best_iteration: int = 0
@@ -56,7 +57,7 @@ def alternate(
     Q: Array,
     *,
     updater: Updater,
-    fit_boundary: Callable[[Array, Array | None, Array | None], Boundary],
+    fit_boundary: Callable[[Array, Array | None, Array | None], tuple[Boundary, QPSolution]],
     criterion: str,
     ridge: float,
     n_iter: int,
@@ -75,7 +76,7 @@ def alternate(
     updater : Updater
         The sub-algorithm.
     fit_boundary : callable
-        From (Z, r²/ρ or None, the last α or None) to the certified boundary; may overwrite Z.
+        From (Z, r²/ρ or None, the last α or None) to the boundary and its certified solution; may overwrite Z.
     criterion : {"min", "max"}
         The direction.
     ridge : float
@@ -98,11 +99,11 @@ def alternate(
     while True:
         subspace = Subspace.at(Q, data.S_x, ridge, residual=data.missed is not None)
         buffer, residual2 = subspace.training_points(data.Phi, data.missed, buffer)
-        boundary = fit_boundary(buffer, residual2, alpha)
-        alpha = boundary.solution.alpha
+        boundary, solution = fit_boundary(buffer, residual2, alpha)
+        alpha = solution.alpha
         n_unseen = max(n_unseen, subspace.whitening.n_unseen)
-        history.append(record(len(history), boundary.solution))
-        iterate = TrainingResult(subspace, boundary, history, best_iteration=len(history) - 1)
+        history.append(record(len(history), solution))
+        iterate = TrainingResult(subspace, boundary, solution, history, best_iteration=len(history) - 1)
         if kept is None or keep == "last" or _is_better(iterate, kept, criterion):
             kept = iterate
         stop_reason = _reason_to_stop(history, n_iter, tol)
@@ -118,7 +119,7 @@ def alternate(
                 criterion=criterion,
                 iteration=len(history),
                 memo=memo,
-                boundary=boundary.solution.boundary,
+                boundary=solution.boundary,
             )
             updated = orthonormalise(check_projection(updater.update(state), d, Q.shape[1], updater))
             if updated.shape[0] == 0:
@@ -133,15 +134,15 @@ def alternate(
             return kept
 
 
-def record(iteration: int, sphere: QPSolution) -> dict[str, Any]:
+def record(iteration: int, solution: QPSolution) -> dict[str, Any]:
     """One line of ``history_``; ``step`` is how far the update that follows moves the subspace (0 after the last)."""
     return {
         "iteration": iteration,
         # Tr(S_Q⁻¹ Q S_α Qᵀ) (paper eq. ``Ltrace``) is the dual's value: Σ α_i ‖z_i − u‖²
-        "criterion": sphere.objective,
-        "radius": float(np.sqrt(sphere.radius2)),
-        "n_support": len(sphere.support),
-        "gap": sphere.gap,
+        "criterion": solution.objective,
+        "radius": float(np.sqrt(solution.radius2)),
+        "n_support": len(solution.support),
+        "gap": solution.gap,
         "step": 0.0,
     }
 
@@ -150,7 +151,7 @@ def _is_better(iterate: TrainingResult, kept: TrainingResult, criterion: str) ->
     """Whether an iterate's criterion is better; one that has lost dimensions is worse, as its trace has fewer terms."""
     if len(iterate.subspace.Q) != len(kept.subspace.Q):
         return len(iterate.subspace.Q) > len(kept.subspace.Q)
-    change = iterate.boundary.solution.objective - kept.boundary.solution.objective
+    change = iterate.solution.objective - kept.solution.objective
     return change > 0 if criterion == "max" else change < 0
 
 

@@ -20,13 +20,9 @@ class Boundary(ABC):
 
     Attributes
     ----------
-    solution : QPSolution
-        The solved dual: α, the support sets, the certificate.
     degree : int
         The score's degree as a polynomial of the points.
     """
-
-    solution: QPSolution
 
     degree: ClassVar[int]
 
@@ -41,8 +37,8 @@ class Boundary(ABC):
         backend: QPBackend,
         tol: float,
         last_alpha: Array | None = None,
-    ) -> Boundary:
-        """The boundary around some points.
+    ) -> tuple[Boundary, QPSolution]:
+        """The boundary around some points, and the solved dual: α, the support sets, the certificate.
 
         Parameters
         ----------

@@ -134,10 +134,10 @@ class HalfSpace(Boundary):
         backend: QPBackend,
         tol: float,
         last_alpha: Array | None = None,
-    ) -> HalfSpace:
+    ) -> tuple[HalfSpace, QPSolution]:
         """The one-class SVM's hyperplane, by LIBSVM whatever the backend; it has no residual."""
         solution = solve_hyperplane(Z, upper)
-        return cls(solution, solution.center, float(solution.extras["rho"]))
+        return cls(solution.center, float(solution.extras["rho"])), solution
 
     def scores(self, Z: Array, residual2: Array | None = None) -> Array:
         """1 + (ρ − w·z)/ρ: 1 on the hyperplane, 2 at the level of the origin, less than 1 on the data's side."""

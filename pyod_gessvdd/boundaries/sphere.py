@@ -9,6 +9,7 @@ import numpy as np
 
 from pyod_gessvdd.boundaries.boundary import Boundary, snapped
 from pyod_gessvdd.components.contracts import QPBackend
+from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.qp import solve_in_place
 
 Array = np.ndarray
@@ -26,7 +27,7 @@ class Sphere(Boundary):
     center : ndarray of shape (d,)
         u (paper eq. ``der2``).
     radius2 : float
-        R² (paper eq. ``rsquare``), at least the rounding error of a squared distance, so that it can divide.
+        R² (paper eq. ``rsquare``).
     """
 
     center: Array
@@ -44,13 +45,17 @@ class Sphere(Boundary):
         backend: QPBackend,
         tol: float,
         last_alpha: Array | None = None,
-    ) -> Sphere:
+    ) -> tuple[Sphere, QPSolution]:
         """Solve the SVDD dual, with the residuals as its linear term."""
         solution = solve_in_place(Z, upper, backend, tol, last_alpha, residual2)
+        return cls(solution.center, solution.radius2), solution
+
+    @property
+    def unit(self) -> float:
+        """R², or the rounding error of a squared distance if that is larger: what can divide."""
         # In the unit of the data: what is small in one unit is not in another.
-        size2 = float(solution.center @ solution.center) or 1.0
-        rounding = (16 * np.finfo(float).eps) ** 2 * size2
-        return cls(solution, solution.center, max(solution.radius2, rounding))
+        size2 = float(self.center @ self.center) or 1.0
+        return max(self.radius2, (16 * np.finfo(float).eps) ** 2 * size2)
 
     def scores(self, Z: Array, residual2: Array | None = None) -> Array:
         """(‖z − u‖² + r²) / R² of each point: 1 on the sphere, more outside (paper eq. ``test1``)."""
@@ -58,11 +63,11 @@ class Sphere(Boundary):
         squares = np.einsum("ij,ij->i", Z, Z)
         if residual2 is not None:
             squares += residual2
-        return snapped(squares / self.radius2, ON_THE_SPHERE)
+        return snapped(squares / self.unit, ON_THE_SPHERE)
 
     def gradient(self, Z: Array) -> tuple[Array, float]:
         """2 (z − u)/R², and 1/R²."""
-        return 2.0 / self.radius2 * (Z - self.center), 1.0 / self.radius2
+        return 2.0 / self.unit * (Z - self.center), 1.0 / self.unit
 
     def base(self, center: Array) -> float:
         """Nothing: the contributions add up to the score."""
@@ -73,7 +78,7 @@ class Sphere(Boundary):
 
         The coordinate after the last is the residual's, in which the centre is zero.
         """
-        center, radius = np.append(self.center, 0.0)[coordinates], np.sqrt(self.radius2)
+        center, radius = np.append(self.center, 0.0)[coordinates], np.sqrt(self.unit)
         if len(coordinates) == 1:
             return center + radius * np.array([[-1.0], [1.0]])
         angles = np.linspace(0.0, 2.0 * np.pi, 361)
@@ -81,4 +86,4 @@ class Sphere(Boundary):
 
     def published(self) -> dict[str, Any]:
         """Centre and radius."""
-        return {"center_": self.solution.center, "radius_": float(np.sqrt(self.solution.radius2))}
+        return {"center_": self.center, "radius_": float(np.sqrt(self.radius2))}

@@ -1,25 +1,18 @@
-"""Components as parameters: ``laplacian__n_neighbors`` for names too, and models that name a plugin they miss."""
+"""Components as parameters, given by name or not: ``laplacian__n_neighbors``, and the values that they ask for."""
 
 from __future__ import annotations
 
-import pickle
-import sys
-from dataclasses import dataclass
-from types import FunctionType
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from pyod_gessvdd.components.contracts import Component
-from pyod_gessvdd.components.registry import registry
+from pyod_gessvdd.components.persistence import RemembersPlugins
 from pyod_gessvdd.components.specs import resolve
-from pyod_gessvdd.errors import MissingPluginError, PluginError, SpecError, UnknownComponentError
-
-#: Packages that are there wherever this one is.
-ALWAYS_THERE = (__name__.partition(".")[0], "numpy", "scipy", "sklearn", "pyod")
+from pyod_gessvdd.errors import PluginError, SpecError, UnknownComponentError
 
 
-class NestedComponents(BaseEstimator):
+class NestedComponents(RemembersPlugins):
     """A mixin for estimators some of whose parameters are components, given by name, spec string or instance."""
 
     _component_parameters: ClassVar[tuple[str, ...]] = ()
@@ -55,86 +48,3 @@ class NestedComponents(BaseEstimator):
         asked = {name: inherited[name] for name in component.inherits if name in inherited}
         own = component.get_params(deep=False)
         return component.set_params(**{name: value for name, value in asked.items() if own.get(name, value) is None})
-
-    # Saving and loading --------------------------------------------------------------------------------------------
-
-    def _remember_plugins(self, *components: Component) -> None:
-        """Note which foreign components, registered by a plugin, this model was fitted with."""
-        used = {type(part) for component in components for part in _parts(component)}
-        self.plugins_ = [
-            {
-                "kind": entry.kind,
-                "name": entry.component.name,
-                "distribution": entry.distribution,
-                "version": entry.version,
-            }
-            for entry in registry().registrations
-            if entry.component in used and not _is_own(entry.component)
-        ]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: _Packed.if_foreign(value, name) for name, value in super().__getstate__().items()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for plugin in state.get("plugins_", ()):
-            try:
-                registry().find(plugin["kind"], plugin["name"])
-            except (UnknownComponentError, PluginError) as error:
-                raise MissingPluginError(
-                    f"this model was fitted with the {plugin['kind']} {plugin['name']!r} of "
-                    f"{plugin['distribution']} {plugin['version']}, which is not installed here; "
-                    "install it to load the model"
-                ) from error
-        unpacked = {name: value.unpack() if isinstance(value, _Packed) else value for name, value in state.items()}
-        super().__setstate__(unpacked)
-
-
-@dataclass(frozen=True)
-class _Packed:
-    """A foreign object inside a saved model: unpickled late, so that a missing module gets a sentence."""
-
-    parameter: str
-    foreign: str
-    payload: bytes
-
-    @classmethod
-    def if_foreign(cls, value: Any, parameter: str) -> Any:
-        """The value itself, or packed if something in it comes from another package."""
-        foreign = [source for source in map(_source, _parts(value)) if not _is_own(source)]
-        # What lives in __main__ or in a function is left to the pickler: cloudpickle, which joblib's workers use, sends
-        # it by value, and pickle has its own message.
-        if not foreign or any(source.__module__ == "__main__" or "<" in source.__qualname__ for source in foreign):
-            return value
-        try:
-            return cls(parameter, f"{foreign[0].__module__}.{foreign[0].__qualname__}", pickle.dumps(value))
-        except (pickle.PicklingError, TypeError, AttributeError):
-            return value
-
-    def unpack(self) -> Any:
-        try:
-            return pickle.loads(self.payload)
-        except (ImportError, AttributeError) as error:
-            raise MissingPluginError(
-                f"this model uses {self.foreign} as its {self.parameter.rstrip('_')}, which cannot be imported here "
-                f"({error}); install the package that brings it to load the model"
-            ) from error
-
-
-def _parts(value: Any) -> list[Any]:
-    """What a value consists of: itself, the items of a list, the parameters of an estimator."""
-    if isinstance(value, list | tuple):
-        return [part for item in value for part in _parts(item)]
-    if isinstance(value, BaseEstimator):
-        return [value, *(part for inner in value.get_params(deep=False).values() for part in _parts(inner))]
-    return [value]
-
-
-def _source(part: Any) -> Any:
-    """The class or function that has to be imported to load ``part``."""
-    return part if isinstance(part, FunctionType) else type(part)
-
-
-def _is_own(source: Any) -> bool:
-    """Whether a class or function comes from this package or from what this package needs anyway."""
-    package = str(source.__module__).partition(".")[0]
-    return package in ALWAYS_THERE or package in sys.stdlib_module_names

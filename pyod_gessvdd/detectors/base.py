@@ -19,7 +19,7 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
 from pyod_gessvdd.detectors.start import start
-from pyod_gessvdd.dual import check_weights, upper_bounds
+from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.feature_map import FeatureMap
 from pyod_gessvdd.linalg import row_blocks
@@ -99,7 +99,7 @@ class Model:
         """The score of a new row on the boundary: what the training rows on it would have without themselves."""
         if self.leverage is None:
             return 1.0
-        solution = self.training.boundary.solution
+        solution = self.training.solution
         on_it = solution.boundary if len(solution.boundary) else solution.support
         return float(left_out_factor(self.leverage[on_it]).mean())
 
@@ -116,6 +116,17 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
     _fixed: ClassVar[dict[str, Any]] = {}
     #: The boundary around the projected rows.
     _boundary: ClassVar[type[Boundary]] = Sphere
+
+    @property
+    def variant(self) -> str | None:
+        """The paper's name of the variant that this detector is, or None if the paper has none."""
+        return None
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The fitted kernel."""
+        check_is_fitted(self, "description_")
+        return self.description_.feature_map.kernel
 
     # Fit ----------------------------------------------------------------------------------------------------------
 
@@ -174,7 +185,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian)
         Q = start(Phi, S_x, settings, seed, weights)
 
-        def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> Boundary:
+        def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> tuple[Boundary, QPSolution]:
             return self._boundary.fit(
                 Z, residual2, upper, backend=parts.qp_backend, tol=settings["qp_tol"], last_alpha=last_alpha
             )
@@ -210,9 +221,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows of weight zero come back as rows that were not met."""
         description, training = model.description, model.training
-        solution = training.boundary.solution
+        solution = training.solution
         self.description_ = description
-        self.kernel_ = description.feature_map.kernel
         self.components_ = description.subspace.Q
         self.projection_ = description.subspace.projection
         self.n_components_ = len(self.components_)

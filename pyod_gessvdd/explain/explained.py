@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pyod_gessvdd.description import Description
-from pyod_gessvdd.explain.explainer import Explainer, evenly_by_score
+from pyod_gessvdd.explain.explainer import Explainer, Origins, evenly_by_score
 from pyod_gessvdd.preprocessing import validated
 
 if TYPE_CHECKING:
@@ -48,7 +48,11 @@ class Explained(BaseEstimator):
         self._training_rows = X
         #: What ``decision_function`` gives for the training rows; ``decision_scores_`` may be as if left out.
         self._training_scores = scores
-        self._explainer = Explainer.learn(self.description_, X, scores, self.labels_, self.alpha_)
+        self._origins = Origins.learn(self.description_, X, scores, self.labels_, self.alpha_)
+
+    @property
+    def _explainer(self) -> Explainer:
+        return Explainer(self.description_, self._origins)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_training_rows"}

@@ -26,48 +26,54 @@ def evenly_by_score(scores: Array, count: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Explainer:
-    """Contributions to the scores of a description.
+class Origins:
+    """Where explanations start from: what is kept of the training rows.
 
     Attributes
     ----------
-    description : Description
-        Whose scores are explained.
     center : ndarray of shape (F,) or None
         With the linear kernel the training features' mean weighted by α, the preimage of the sphere's centre.
     references : ndarray of shape (m, D) or None
         With any other kernel up to 500 normal training rows, scaled: where paths may start.
-    reference_scores : ndarray of shape (m,) or None
+    scores : ndarray of shape (m,) or None
         Their scores.
     """
 
-    description: Description
     center: Array | None = None
     references: Array | None = None
-    reference_scores: Array | None = None
+    scores: Array | None = None
 
     @classmethod
-    def learn(cls, description: Description, X: Array, scores: Array, labels: Array, alpha: Array) -> Explainer:
-        """What explanations start from, of a fit to the rows of X with these scores, labels and α."""
+    def learn(cls, description: Description, X: Array, scores: Array, labels: Array, alpha: Array) -> Origins:
+        """Those of a fit to the rows of X with these scores, labels and α."""
         feature_map = description.feature_map
         if feature_map.kernel.is_identity:
             support, center = np.flatnonzero(alpha), np.zeros(feature_map.n_features)
             for rows in row_blocks(len(support), len(center)):
                 center += alpha[support[rows]] @ feature_map.features(X[support[rows]])[0]
-            return cls(description, center=center)
+            return cls(center=center)
         if not feature_map.kernel.input_is_rows:
-            return cls(description)
+            return cls()
         normal = np.flatnonzero(labels == 0) if not labels.all() else np.arange(len(labels))
         chosen = normal[evenly_by_score(scores[normal], MAX_REFERENCES)]
-        return cls(description, references=feature_map.scaling.apply(X[chosen]), reference_scores=scores[chosen])
+        return cls(references=feature_map.scaling.apply(X[chosen]), scores=scores[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class Explainer:
+    """Contributions to the scores of a description, from these origins."""
+
+    description: Description
+    origins: Origins
 
     def contributions(self, X: Array) -> tuple[Array, Array]:
         """What each feature contributes to each row's score, of shape (n, D), and what they start from, (n,)."""
         kernel = self.description.feature_map.kernel
-        if self.center is not None:
-            return self._linear_parts(X, self.center)
-        if self.references is not None and self.reference_scores is not None:
-            return self._path_parts(X, self.references, self.reference_scores)
+        center, references, scores = self.origins.center, self.origins.references, self.origins.scores
+        if center is not None:
+            return self._linear_parts(X, center)
+        if references is not None and scores is not None:
+            return self._path_parts(X, references, scores)
         raise ValueError(
             f"kernel {kernel.name!r} takes kernel values, not features, so there is nothing to attribute a "
             "score to; fit on the rows with a kernel function to explain them"

@@ -12,6 +12,7 @@ class Linear(Kernel):
 
     name = "linear"
     is_identity = True
+    supports_sample_weight = True  # the features are the rows, whatever they weigh
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """The rows themselves."""

@@ -20,7 +20,7 @@ from pyod_gessvdd.detectors.multimodal.training import REGULARIZERS, MultimodalR
 from pyod_gessvdd.detectors.parameters import check_multimodal_parameters, check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
 from pyod_gessvdd.detectors.start import DEFAULT_COMPONENTS_PAPER
-from pyod_gessvdd.dual import check_weights, upper_bounds
+from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.feature_map import FeatureMap
 from pyod_gessvdd.linalg import map_blocks, orientation
@@ -238,7 +238,7 @@ class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
         if self.center and self.beta > 0 and regularizer is not None and regularizer.samples == "all":
             warn(f"regularizer={self.regularizer} is zero for centred features, whose sum is zero; use center=False")
 
-        def fit_sphere(Z: Array, last_alpha: Array | None) -> Sphere:
+        def fit_sphere(Z: Array, last_alpha: Array | None) -> tuple[Sphere, QPSolution]:
             return Sphere.fit(Z, None, upper, backend=backend, tol=self.qp_tol, last_alpha=last_alpha)
 
         result = alternate_modalities(
@@ -252,9 +252,8 @@ class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
             step_size=self.step_size,
             n_iter=self.n_iter,
         )
-        return MultimodalModel(
-            [Modality(*parts) for parts in zip(self.modality_columns_, feature_maps, result.Q, strict=True)], result
-        )
+        modalities = [Modality(*parts) for parts in zip(self.modality_columns_, feature_maps, result.Q, strict=True)]
+        return MultimodalModel(JointDescription(modalities, result.sphere), result)
 
     def _start(self, Phi: list[Array]) -> list[Array]:
         """The principal directions of each modality, as many as all have.
@@ -282,8 +281,8 @@ class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
 
     def _publish(self, model: MultimodalModel, X: Array) -> None:
         """Put what was learnt under its public names."""
-        result, solution = model.result, model.result.sphere.solution
-        self.model_ = model
+        result, solution = model.result, model.result.solution
+        self.model_ = model.description
         self.components_ = result.Q
         self.alpha_ = solution.alpha.reshape(len(result.Q), -1)
         self.support_, self.boundary_, self.outside_ = (
@@ -356,15 +355,15 @@ class Modality:
 
 
 @dataclass(frozen=True, eq=False)
-class MultimodalModel:
-    """What a fit learns: the modalities and the sphere around all of their points, with how it went."""
+class JointDescription:
+    """The modalities, and the sphere around the points of all of them."""
 
     modalities: list[Modality]
-    result: MultimodalResult
+    sphere: Sphere
 
     def scores(self, X: Array) -> Array:
         """dist²/R² of each row in each modality, of shape (n, M)."""
-        return self._map(lambda modality, block: self.result.sphere.scores(modality.coordinates(block)), X)
+        return self._map(lambda modality, block: self.sphere.scores(modality.coordinates(block)), X)
 
     def transform(self, X: Array) -> Array:
         """The coordinates of each row in each modality, of shape (n, M, d)."""
@@ -376,6 +375,14 @@ class MultimodalModel:
         return map_blocks(
             lambda block: np.stack([function(part, block) for part in self.modalities], axis=1), X, row_cost
         )
+
+
+@dataclass(frozen=True)
+class MultimodalModel:
+    """What a fit learns: the description, and how the alternation went."""
+
+    description: JointDescription
+    result: MultimodalResult
 
 
 def _all_equal(n_rows: int, name: Any) -> ValueError:

@@ -80,6 +80,7 @@ class MultimodalResult:
 
     Q: list[Array]
     sphere: Sphere
+    solution: QPSolution
     history: list[dict[str, Any]]
     stop_reason: str
 
@@ -89,7 +90,7 @@ def alternate_modalities(
     Q: list[Array],
     *,
     names: list[Any],
-    fit_sphere: Callable[[Array, Array | None], Sphere],
+    fit_sphere: Callable[[Array, Array | None], tuple[Sphere, QPSolution]],
     regularizer: Regularizer | None,
     beta: float,
     criterion: str,
@@ -123,15 +124,15 @@ def alternate_modalities(
     alpha: Array | None = None
     eta = step_size if criterion == "max" else -step_size
     while True:
-        sphere = fit_sphere(_project(Phi, Q), alpha)
-        alpha = sphere.solution.alpha
-        sums = [] if regularizer is None else regularizer.sums(Phi, sphere.solution)
-        history.append(record(len(history), sphere.solution))
+        sphere, solution = fit_sphere(_project(Phi, Q), alpha)
+        alpha = solution.alpha
+        sums = [] if regularizer is None else regularizer.sums(Phi, solution)
+        history.append(record(len(history), solution))
         if regularizer is not None:
             history[-1]["criterion"] += beta * regularizer.value(Q, sums)
         if len(history) > n_iter:
-            return MultimodalResult(Q, sphere, history, f"made the {n_iter} updates asked for")
-        steps = gradients(Phi, Q, sphere.solution)
+            return MultimodalResult(Q, sphere, solution, history, f"made the {n_iter} updates asked for")
+        steps = gradients(Phi, Q, solution)
         if regularizer is not None:
             steps = [step + beta * more for step, more in zip(steps, regularizer.gradients(Q, sums), strict=True)]
         updated = []
@@ -146,7 +147,7 @@ def alternate_modalities(
             if len(updated[-1]) < len(q):
                 reason = f"the update left modality {name!r} only {len(updated[-1])} of {len(q)} independent directions"
                 warn(f"{reason}; the projections before it are kept")
-                return MultimodalResult(Q, sphere, history, reason)
+                return MultimodalResult(Q, sphere, solution, history, reason)
         history[-1]["step"] = max(subspace_distance(*pair) for pair in zip(Q, updated, strict=True))
         Q = updated
 
