@@ -289,6 +289,11 @@ class Kernel(Component):
         found by differences.
     supports_sample_weight : bool
         Whether :meth:`fit_features` takes weights: an integer weight must do what repeating the row does.
+    averages_views : bool
+        Whether the kernel is a mean over several views of a row; the columns of the views come side by side, and
+        ``n_views_`` says how many they are.
+    n_views_ : int
+        Set by the host before ``fit``.
     """
 
     input_is_rows: ClassVar[bool] = True
@@ -298,6 +303,8 @@ class Kernel(Component):
     inner_product_error: ClassVar[float] = 0.0
     differentiable: ClassVar[bool] = False
     supports_sample_weight: ClassVar[bool] = False
+    averages_views: ClassVar[bool] = False
+    n_views_: int = 1
 
     def fit(self, X: Array) -> Kernel:
         """Learn whatever the map needs from the training rows, of shape (N, D)."""

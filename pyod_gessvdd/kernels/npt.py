@@ -249,17 +249,26 @@ class PairwiseKernel(Kernel):
         self.offset_ *= signs
         return features, missed
 
-    def _draw_landmarks(self, X: Array) -> Array:
-        """Rows drawn at random, or the centres of k-means; in the order of their content either way."""
+    def checked_gram(self, X: Array) -> Array:
+        """K of all pairs of rows of X, checked to be a symmetric matrix of finite numbers."""
+        return self._checked(self.gram(X, X), len(X), len(X))
+
+    def landmark_places(self, X: Array) -> Array:
+        """The places of ``n_landmarks`` rows drawn at random, in the order of their content."""
         if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
             raise ValueError(f"n_landmarks must be at least 1, got {self.n_landmarks!r}; give a whole number of rows")
+        random = check_random_state(self.random_state)
+        drawn = np.sort(random.choice(len(X), min(self.n_landmarks, len(X)), replace=False))
+        return rows_by_content(X)[drawn]
+
+    def _draw_landmarks(self, X: Array) -> Array:
+        """Rows drawn at random, or the centres of k-means; in the order of their content either way."""
         if self.landmarks not in ("uniform", "kmeans"):
             raise ValueError(f"landmarks must be 'uniform' or 'kmeans', got {self.landmarks!r}")
-        random = check_random_state(self.random_state)
+        places = self.landmark_places(X)
         if self.landmarks == "kmeans" and self.n_landmarks < len(X):
-            return k_means(X, int(self.n_landmarks), random).cluster_centers_
-        drawn = np.sort(random.choice(len(X), min(self.n_landmarks, len(X)), replace=False))
-        return X[rows_by_content(X)[drawn]]
+            return k_means(X, int(self.n_landmarks), check_random_state(self.random_state)).cluster_centers_
+        return X[places]
 
     def _leading(self, eigenvalues: Array, vectors: Array, rounding: float = 0.0) -> tuple[Array, Array]:
         """The positive eigenvalues, largest first, up to ``energy`` of their sum and ``max_features`` of them."""
