@@ -47,6 +47,11 @@ class Description:
         """Whether what the projection discards counts."""
         return self.subspace.residual_scale is not None
 
+    @property
+    def n_coordinates(self) -> int:
+        """The number of columns of :meth:`transform`."""
+        return len(self.subspace.Q) + self.has_residual
+
     def scores(self, X: Array) -> Array:
         """The rows' scores, 1 on the boundary, of shape (n,)."""
         if self._of_rows is not None:

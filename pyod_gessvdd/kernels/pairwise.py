@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.spatial.distance
@@ -72,7 +72,7 @@ class WidthKernel(PairwiseKernel):
         See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
     """
 
-    inherits = ("gamma",)
+    inherits: ClassVar[tuple[str, ...]] = ("gamma",)
 
     gamma: Any = None
 
