@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from pyod_gessvdd.components.contracts import Kernel, NoGraph
 from pyod_gessvdd.components.nesting import NestedComponents
 from pyod_gessvdd.components.validation import build_graph, graph_scatter
 from pyod_gessvdd.description import Description
+from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_whole_space
@@ -28,51 +29,12 @@ from pyod_gessvdd.linalg import rows_by_content
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.residual import LEFT_OUT_POWER
 from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
-from pyod_gessvdd.trust import trusted_rows
-from pyod_gessvdd.whole_space import WholeSpace
+from pyod_gessvdd.trust import Trust, trusted_rows
 
 Array = np.ndarray
 
 #: The whole of a kernel's space is learnt from at most this many rows, drawn at random; all rows are scored.
 MAX_LEARNING_ROWS = 20_000
-
-
-@dataclass(frozen=True)
-class Model:
-    """What a fit learns: the description, how it was found, and the training rows' scores, kept once.
-
-    Attributes
-    ----------
-    description : Description or WholeSpace
-        From rows to scores.
-    trusted : ndarray of int
-        The rows that it was learnt from.
-    solution : QPSolution
-        Their solved dual.
-    history, stop_reason, best_iteration
-        How the alternation went.
-    scores, left_out_scores : ndarray of shape (N,)
-        All training rows' scores, as ``decision_function`` gives them and as if each had been left out, as new rows
-        are. Rows that are not trusted are new rows.
-    """
-
-    description: Description | WholeSpace
-    trusted: Array
-    solution: QPSolution
-    history: list[dict[str, Any]]
-    stop_reason: str
-    best_iteration: int
-    scores: Array
-    left_out_scores: Array
-
-    @property
-    def boundary_score(self) -> float:
-        """The score of a new row on the boundary: what the trusted rows on it would have without themselves."""
-        on_it = self.solution.boundary if len(self.solution.boundary) else self.solution.support
-        rows = self.trusted[on_it]
-        if np.array_equal(self.scores[rows], self.left_out_scores[rows]):
-            return 1.0
-        return float(self.left_out_scores[rows].mean())
 
 
 class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContract):
@@ -141,25 +103,22 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
         settings = {**settings, "random_state": seed}
         parts = self._fresh_components(settings)
-        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend)
-        trusted = self._trusted(X, weights, parts, settings)
-        if self._boundary is Sphere and has_whole_space(parts, settings, len(X)):
-            return self._in_whole_space(X, weights, trusted, parts, settings)
-        return self._in_subspace(X, weights, trusted, parts, settings)
+        trust = self._trusted(X, weights, parts, settings)
+        whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))
+        learn = self._in_whole_space if whole else self._in_subspace
+        return replace(learn(X, weights, trust.rows, parts, settings), trust_history=trust.history)
 
-    def _trusted(self, X: Array, weights: Array | None, parts: Components, settings: dict[str, Any]) -> Array:
+    def _trusted(self, X: Array, weights: Array | None, parts: Components, settings: dict[str, Any]) -> Trust:
         """The rows to learn from: those that count and, unless all are, those that can be trusted."""
         rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
         if len(rows) < 2:
             raise ValueError(f"sample_weight must leave at least 2 rows with a positive weight, got {len(rows)}")
-        self.trust_history_: list[dict[str, Any]] = []
         if settings["trim"] == 0.0 or not parts.kernel.input_is_rows:
-            return rows
+            return Trust(rows, [])
         inside = None if weights is None else weights[rows]
         kernel = self._component("kernel", {**settings, "view_weights": None, "widening": None})
         trust = trusted_rows(X[rows], kernel, 1.0 - settings["trim"], settings["random_state"], inside)
-        self.trust_history_ = trust.history
-        return rows[trust.rows] if len(trust.rows) >= 2 else rows
+        return replace(trust, rows=rows[trust.rows]) if len(trust.rows) >= 2 else Trust(rows, trust.history)
 
     def _in_whole_space(
         self, X: Array, weights: Array | None, trusted: Array, parts: Components, settings: dict[str, Any]
@@ -190,6 +149,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             as_new = learnt.description.scores(X)
             scores, left_out = _spread(scores, drawn, as_new), _spread(left_out, drawn, as_new)
         return Model(
+            parts,
             learnt.description,
             drawn[learnt.trusted],
             learnt.solution,
@@ -241,8 +201,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             if len(trusted) < len(X):
                 as_new = description.scores(X)
                 scores, left_out = _spread(scores, trusted, as_new), _spread(left_out, trusted, as_new)
-        self.laplacian_weights_ = parts.laplacian.weights_
         return Model(
+            parts,
             description,
             trusted,
             result.solution,
@@ -268,6 +228,9 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""
         description, solution, trusted = model.description, model.solution, model.trusted
+        parts = model.components
+        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend)
+        self.laplacian_weights_ = parts.laplacian.weights_
         self.description_ = description
         if isinstance(description, Description):
             self.components_ = description.subspace.Q
@@ -281,6 +244,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self.history_ = model.history
         self.best_iteration_ = model.best_iteration
         self.stop_reason_ = model.stop_reason
+        self.trust_history_ = model.trust_history
         self.trusted_ = np.zeros(len(X), dtype=bool)
         self.trusted_[trusted] = True
         self.alpha_ = _spread(solution.alpha, trusted, np.zeros(len(X)))
