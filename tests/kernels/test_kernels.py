@@ -199,7 +199,7 @@ REPEATED = np.repeat(X, WEIGHTS.astype(int), axis=0)
 both_maps = pytest.mark.parametrize("approximation", ["exact", "nystroem"])
 
 
-#: Before it is centred additive_chi2 has negative eigenvalues, which the landmarks' kernel drops: not so exactly weighed.
+#: Uncentred, additive_chi2 has negative eigenvalues, which the landmarks' kernel drops: weights are not exact there.
 WEIGHED = [
     pytest.param(kernel, approximation, id=f"{name}-{approximation}")
     for name, (kernel, _) in POSITIVE.items()
