@@ -141,9 +141,10 @@ class NormalScores:
     @classmethod
     def learn(cls, X: Array, sample_weight: Array | None = None) -> NormalScores:
         """The quantiles of the training rows."""
-        total = len(X) if sample_weight is None else int(np.ceil(sample_weight.sum()))
-        shares = np.linspace(0.0, 1.0, min(total, N_QUANTILES))
-        return cls(shares, np.maximum.accumulate(weighted_quantiles(X, shares, sample_weight), axis=0))
+        # Always with weights: numpy's own quantiles of equal values may differ in the last bit, which splits a tie.
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        shares = np.linspace(0.0, 1.0, min(int(np.ceil(weights.sum())), N_QUANTILES))
+        return cls(shares, np.maximum.accumulate(weighted_quantiles(X, shares, weights), axis=0))
 
     def __call__(self, X: Array) -> Array:
         """The normal scores of the rows' values."""
