@@ -8,13 +8,8 @@ from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.errors import ComponentError
 from pyod_gessvdd.feature_map import FeatureMap
 
-KERNELS = (
-    "linear",
-    "rbf(gamma=0.1)",
-    "mixed(energy=0.9)",
-    "polynomial",
-    "rbf(approximation='nystroem', n_landmarks=20)",
-)
+NYSTROEM = "rbf(approximation='nystroem', n_landmarks=20)"
+KERNELS = ("linear", "rbf(gamma=0.1)", "mixed(energy=0.9)", "polynomial", NYSTROEM)
 SCALINGS = (False, True, "standard", "robust", "signed_log", "quantile")
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS)
@@ -170,9 +165,7 @@ def test_a_weight_is_as_good_as_repeating_the_row(X, kernel, standardize):
 
 def test_a_kernel_that_knows_no_weights_is_said_to(X):
     weights = np.arange(50) % 3 + 1.0
-    with pytest.warns(
-        UserWarning, match="kernel 'squares' knows no sample weights: its features are learnt from"
-    ):
+    with pytest.warns(UserWarning, match="kernel 'squares' knows no sample weights: its features are learnt from"):
         feature_map, Phi, _ = _learn(X, Squares(), sample_weight=weights)
     np.testing.assert_allclose(weights @ Phi, 0.0, atol=1e-9)  # their mean is weighted still
     assert feature_map.mean is not None

@@ -342,6 +342,13 @@ def test_precomputed_kernels_lie_side_by_side():
     assert_allclose(given.decision_function(side_by_side(new)), computed.decision_function(new), rtol=1e-6)
 
 
+def test_the_joint_subspace_has_30_dimensions_unless_given():
+    X = np.random.default_rng(0).normal(size=(80, 75))
+    detector = MSSVDD(modalities=[range(40), range(40, 75)], n_iter=0).fit(X)
+    assert detector.n_components_ == 30
+    assert "30, or as many as" in MSSVDD.__doc__
+
+
 def test_each_modality_has_a_kernel_of_its_own():
     detector = mssvdd(kernel="rbf").fit(rows())
     first, second = kernels = [modality.feature_map.kernel for modality in detector.model_.modalities]
