@@ -14,6 +14,7 @@ from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, Laplacian, NoGraph, QPBackend, Updater
 from pyod_gessvdd.components.nesting import NestedComponents
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.components.validation import build_graph, graph_scatter
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.parameters import check_parameters
@@ -155,7 +156,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             check_parameters(settings)
             X = validated(self, X, reset=True)
             weights = None if sample_weight is None else check_weights(sample_weight, len(X))
-            model = self._learn(*_weighted_rows(X, weights), settings)
+            model = self._learn(*_weighted_rows(X, weights, settings["kernel"]), settings)
             self._publish(model, X, weights)
         return self
 
@@ -270,10 +271,15 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         return self.description_.transform(validated(self, X, reset=False))
 
 
-def _weighted_rows(X: Array, weights: Array | None) -> tuple[Array, Array | None]:
+def _weighted_rows(X: Array, weights: Array | None, kernel: Any) -> tuple[Array, Array | None]:
     """The rows that count, and their weights."""
     if weights is None or weights.all():
         return X, weights
+    if not resolve("kernel", kernel).input_is_rows:
+        raise ValueError(
+            f"sample_weight must be positive with a kernel matrix, got 0 for row {int(np.argmin(weights))}; "
+            "leave out its row and its column instead"
+        )
     if np.count_nonzero(weights) < 2:
         raise ValueError("sample_weight must leave at least 2 rows with a positive weight, got 1")
     return X[weights > 0], weights[weights > 0]
