@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from pyod_gessvdd.boundaries.boundary import Boundary
+from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.feature_map import FeatureMap
 from pyod_gessvdd.linalg import map_blocks
+from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.subspace import Subspace
 
 Array = np.ndarray
@@ -45,6 +47,11 @@ class Description:
         """Whether what the projection discards counts."""
         return self.subspace.residual_scale is not None
 
+    @property
+    def n_coordinates(self) -> int:
+        """The number of columns of :meth:`transform`."""
+        return len(self.subspace.Q) + self.has_residual
+
     def scores(self, X: Array) -> Array:
         """The rows' scores, 1 on the boundary, of shape (n,)."""
         if self._of_rows is not None:
@@ -64,6 +71,25 @@ class Description:
             return Z if residual2 is None else np.column_stack([Z, np.sqrt(residual2)])
 
         return self.feature_map.apply(of_features, X)
+
+    @property
+    def scaling(self) -> Scaling:
+        """From rows to scaled rows."""
+        return self.feature_map.scaling
+
+    @property
+    def kernel(self) -> Kernel:
+        """The fitted kernel."""
+        return self.feature_map.kernel
+
+    def scores_of_scaled(self, scaled: Array) -> Array:
+        """The scores of one block of scaled rows."""
+        return self.scores_of_features(*self.feature_map.of_scaled(scaled))
+
+    def gradient_of_scaled(self, scaled: Array) -> Array:
+        """How each score changes with the scaled row, of shape (n, D), for a differentiable kernel."""
+        Phi, _, pullback = self.kernel.features_residual_and_pullback(scaled)
+        return pullback(*self.gradient(Phi if self.feature_map.mean is None else Phi - self.feature_map.mean))
 
     def gradient(self, Phi: Array) -> tuple[Array, Array]:
         """How each row's score changes with its features, of shape (n, F), and with what they miss of it, (n,)."""
@@ -98,3 +124,7 @@ class Description:
     def outline(self, coordinates: list[int], reach: float) -> Array:
         """The boundary in one or two columns of :meth:`transform`; see :meth:`Boundary.outline`."""
         return self.boundary.outline(coordinates, reach)
+
+    def row_cost(self, n_columns: int) -> int:
+        """The largest number of intermediate values per row of so many columns."""
+        return self.kernel.row_cost(n_columns)

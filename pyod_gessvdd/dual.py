@@ -116,7 +116,10 @@ class SVDDDual:
         distances is optimal.
         """
         center = alpha @ self.Z
-        distances = self.squared_distances(center)
+        return self._certificate(alpha, center, self.squared_distances(center))
+
+    def _certificate(self, alpha: Array, center: Array, distances: Array) -> Certificate:
+        """The certificate from the squared distances, which are overwritten."""
         objective = float(alpha @ distances)
         if self.uniform_upper is None:
             indices, best = self.best_vertex(distances)

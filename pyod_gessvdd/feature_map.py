@@ -69,9 +69,7 @@ class FeatureMap:
         sample_weight : ndarray of shape (N,), optional
             Positive weights of the rows.
         """
-        scaling = Scaling.learn(
-            X, center=center, standardize=standardize if kernel.input_is_rows else False, sample_weight=sample_weight
-        )
+        scaling = learn_scaling(X, kernel, center=center, standardize=standardize, sample_weight=sample_weight)
         scaled = scaling.apply(X)
         if sample_weight is None:
             Phi, missed = kernel.fit_features(scaled)
@@ -142,6 +140,30 @@ class FeatureMap:
     def _centred(self, Phi: Any, n_rows: int) -> Array:
         Phi = check_features(Phi, n_rows, self.kernel, self.n_features)
         return Phi if self.mean is None else Phi - self.mean
+
+
+def learn_scaling(
+    X: Array, kernel: Kernel, *, center: bool, standardize: bool | str, sample_weight: Array | None = None
+) -> Scaling:
+    """The scaling of the rows for a kernel, which is told how many views of a row it gets.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, D)
+        The training rows.
+    kernel : Kernel
+        A kernel matrix is not scaled.
+    center, standardize, sample_weight
+        See :meth:`Scaling.learn`; "auto" is "views" for a kernel that averages over them, else "signed_log".
+    """
+    if standardize == "auto":
+        standardize = "views" if kernel.averages_views else "signed_log"
+    if not kernel.input_is_rows:
+        standardize = False
+    scaling = Scaling.learn(X, center=center, standardize=standardize, sample_weight=sample_weight)
+    if kernel.averages_views:
+        kernel.n_views_ = scaling.n_views
+    return scaling
 
 
 def _mean_to_take_off(Phi: Array, sample_weight: Array | None) -> Array | None:

@@ -1,7 +1,7 @@
 """The Laplacian L_x as a value: what a Laplacian component returns and what the rest of the flow multiplies with.
 
-Every graph of the paper is ``L = B + V diag(w) Vᵀ`` with a base ``B`` that is a multiple of the identity, a sparse
-matrix or (only if a component insists) a dense one, and a thin factor ``V``. Nothing here forms an N × N array
+Every graph of the paper is ``L = B + V diag(w) Vᵀ`` with a base ``B`` that is a multiple of the identity, diagonal, a
+sparse matrix or (only if a component insists) a dense one, and a thin factor ``V``. Nothing here forms an N × N array
 unless the component handed one over.
 """
 
@@ -38,14 +38,16 @@ class Graph:
     ----------
     n_nodes : int
         N, the number of samples.
-    base : float, sparse matrix or ndarray of shape (N, N)
-        A number stands for that multiple of the identity.
+    base : float, ndarray of shape (N,), or sparse matrix or ndarray of shape (N, N)
+        A number stands for that multiple of the identity, a vector for the diagonal matrix that has it.
     factor : ndarray or sparse matrix of shape (N, K), optional
         The thin factor V.
     weights : ndarray of shape (K,), optional
         The weights w of the factor's columns; they may be negative as long as L stays positive semi-definite.
     is_estimate : bool, default=False
         Whether only the scatter of L can be relied on, because its edges are a sample of the graph's.
+    null_vector : ndarray of shape (N,), optional
+        What takes the place of the constants in L's null space, positive, where L was rescaled.
     """
 
     def __init__(
@@ -55,10 +57,12 @@ class Graph:
         factor: Any = None,
         weights: Array | None = None,
         is_estimate: bool = False,
+        null_vector: Array | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.base = base
         self.is_estimate = is_estimate
+        self.null_vector = null_vector
         self.factor: Any = np.zeros((n_nodes, 0)) if factor is None else factor
         self.weights = np.zeros(0) if weights is None else np.asarray(weights, dtype=float)
 
@@ -94,7 +98,9 @@ class Graph:
     # Algebra ------------------------------------------------------------------------------------------------------
 
     def __mul__(self, scale: float) -> Graph:
-        return Graph(self.n_nodes, self.base * scale, self.factor, self.weights * scale, self.is_estimate)
+        return Graph(
+            self.n_nodes, self.base * scale, self.factor, self.weights * scale, self.is_estimate, self.null_vector
+        )
 
     __rmul__ = __mul__
 
@@ -107,15 +113,34 @@ class Graph:
             _beside(self.factor, other.factor),
             np.concatenate([self.weights, other.weights]),
             self.is_estimate or other.is_estimate,
+            self.null_vector if self.null_vector is other.null_vector else None,
         )
+
+    def rescaled(self, scale: Array) -> Graph:
+        """diag(scale) L diag(scale): L in other units of the nodes, of shape (N,), positive."""
+        S = sp.diags_array(scale, format="csr")
+        if _is_matrix(self.base):
+            base = sp.csr_array(S @ self.base @ S) if sp.issparse(self.base) else self.base * np.outer(scale, scale)
+        else:
+            base = self.base * scale**2
+            if np.ptp(base) <= RELATIVE_ZERO * np.abs(base).max():
+                base = float(base.mean())
+        factor = sp.csr_array(S @ self.factor) if sp.issparse(self.factor) else scale[:, None] * self.factor
+        null_vector = (1.0 if self.null_vector is None else self.null_vector) / scale
+        return Graph(self.n_nodes, base, factor, self.weights, self.is_estimate, null_vector)
 
     def dot(self, B: Array) -> Array:
         """L @ B for B of shape (N,) or (N, m)."""
-        product = self.base * B if _is_number(self.base) else self.base @ B
+        product = self._base_dot(B)
         if self.weights.size:
             weights = self.weights if B.ndim == 1 else self.weights[:, None]
             product = product + self.factor @ (weights * (self.factor.T @ B))
         return product
+
+    def _base_dot(self, B: Array) -> Array:
+        if _is_matrix(self.base):
+            return self.base @ B
+        return self.base * B if _is_number(self.base) or B.ndim == 1 else self.base[:, None] * B
 
     def toarray(self) -> Array:
         """L as a dense N × N array: for tests and small examples only."""
@@ -124,14 +149,20 @@ class Graph:
     @cached_property
     def kills_constants(self) -> bool:
         """Whether every row of L sums to zero, so that L does not see a shift of the data."""
-        ones = np.ones(self.n_nodes)
-        size = np.abs(self.diagonal).max(initial=0.0)
-        return bool(np.abs(self.dot(ones)).max(initial=0.0) <= RELATIVE_ZERO * size)
+        return self._kills(np.ones(self.n_nodes))
+
+    def _kills(self, vector: Array) -> bool:
+        size = (np.abs(self.diagonal) * vector).max(initial=0.0)
+        return bool(np.abs(self.dot(vector)).max(initial=0.0) <= RELATIVE_ZERO * size)
+
+    @property
+    def _null_vector(self) -> Array:
+        return np.ones(self.n_nodes) if self.null_vector is None else self.null_vector
 
     @property
     def diagonal(self) -> Array:
         """The diagonal of L."""
-        base = np.full(self.n_nodes, self.base) if _is_number(self.base) else self.base.diagonal()
+        base = self.base.diagonal() if _is_matrix(self.base) else np.broadcast_to(self.base, self.n_nodes)
         squared = self.factor.multiply(self.factor) if sp.issparse(self.factor) else self.factor**2
         return base + squared @ self.weights
 
@@ -145,6 +176,8 @@ class Graph:
         shift = column_means(Phi) if self.kills_constants else np.zeros(Phi.shape[1])
         if _is_number(self.base):
             S = self.base * gram(Phi, shift)
+        elif not _is_matrix(self.base):
+            S = gram(Phi, shift, self.base)
         else:
             # A base need not kill constants where the whole L does: its row sums times the shift are taken off.
             row_sums = self.base @ np.ones(self.n_nodes)
@@ -162,7 +195,7 @@ class Graph:
             coordinates = U.T @ B
             scaled = inverse * coordinates if B.ndim == 1 else inverse[:, None] * coordinates
             return rest * (B - U @ coordinates) + U @ scaled
-        if isinstance(self.base, np.ndarray) or self.n_nodes <= SMALL:
+        if (_is_matrix(self.base) and not sp.issparse(self.base)) or self.n_nodes <= SMALL:
             return self._dense_pinv @ B
         return self._sparse_pinv_dot(B)
 
@@ -204,7 +237,7 @@ class Graph:
 
     def joins(self, nodes: Array) -> bool:
         """Whether a sparse L is known to link all of these nodes, so that they have one :meth:`kron_reduction`."""
-        if not sp.issparse(self.base) or self._parts is None:
+        if self._parts is None:
             return False
         return bool((self._parts[nodes] == self._parts[nodes[0]]).all())
 
@@ -247,8 +280,8 @@ class Graph:
 
     @cached_property
     def _parts(self) -> Array | None:
-        """The number of each node's component where these are L's null space, None where it is unknown."""
-        if not self.kills_constants:
+        """The number of each node's component where these span L's null space, None where it is unknown."""
+        if not sp.issparse(self.base) or not self._kills(self._null_vector):
             return None
         if (self.base - sp.diags_array(self.base.diagonal())).max() > 0:
             return None  # with negative edges the null space may be larger
@@ -257,13 +290,14 @@ class Graph:
 
     @cached_property
     def _range_projector(self) -> Any:
-        """The projection onto the range of L where its null space is known: the indicators of L's components."""
+        """The projection onto the range of L where its null space is known: the null vector on each component."""
         part = self._parts
         if part is None:
             return None
-        members = sp.csr_array((np.ones(self.n_nodes), (part, np.arange(self.n_nodes))))
-        counts = members.sum(axis=1)[:, None]
-        return lambda B: B - ((members @ B) / counts)[part]
+        null_vector = self._null_vector
+        members = sp.csr_array((null_vector, (part, np.arange(self.n_nodes))))
+        squares = (members @ null_vector)[:, None]
+        return lambda B: B - null_vector[:, None] * ((members @ B) / squares)[part]
 
 
 def _is_number(base: Any) -> bool:
@@ -271,15 +305,24 @@ def _is_number(base: Any) -> bool:
     return bool(np.isscalar(base))
 
 
+def _is_matrix(base: Any) -> bool:
+    """Whether a base is a sparse or dense matrix: neither a number nor a diagonal."""
+    return np.ndim(base) == 2
+
+
 def _add_bases(left: Any, right: Any, n_nodes: int) -> Any:
     parts = [left, right]
-    if all(_is_number(part) for part in parts):
+    if not any(_is_matrix(part) for part in parts):
         return left + right
-    dense = any(isinstance(part, np.ndarray) for part in parts)
-    eye = np.eye(n_nodes) if dense else sp.eye_array(n_nodes, format="csr")
-    first, second = (part * eye if _is_number(part) else part for part in parts)
+    dense = any(_is_matrix(part) and not sp.issparse(part) for part in parts)
+    first, second = (part if _is_matrix(part) else _diagonal_matrix(part, n_nodes, dense) for part in parts)
     # A sparse plus a dense matrix is numpy's outdated matrix type, hence asarray.
     return np.asarray(first + second) if dense else sp.csr_array(first + second)
+
+
+def _diagonal_matrix(base: Any, n_nodes: int, dense: bool) -> Any:
+    diagonal = np.broadcast_to(base, n_nodes)
+    return np.diag(diagonal) if dense else sp.diags_array(diagonal, format="csr")
 
 
 def _beside(left: Any, right: Any) -> Any:

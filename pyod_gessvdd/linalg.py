@@ -1,4 +1,8 @@
-"""Linear algebra over rows: passes in blocks, sums, k-means, orientation. Public, for authors of components too."""
+"""Linear algebra over rows: passes in blocks, sums, k-means, orientation.
+
+Public, for authors of components too: what a graph, a kernel or an updater needs so that its memory stays linear in
+the number of rows and its answer does not depend on their order.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "RELATIVE_ZERO",
+    "column_means",
+    "gram",
+    "k_means",
+    "map_blocks",
+    "orientation",
+    "row_blocks",
+    "rows_by_content",
+    "weighted_quantiles",
+]
 
 Array = np.ndarray
 
@@ -29,22 +45,32 @@ MAX_ROWS = 20_000
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Consecutive row slices whose blocks hold about ``BLOCK_ELEMENTS`` numbers each."""
+    """Consecutive row slices whose blocks hold about :data:`BLOCK_ELEMENTS` numbers each.
+
+    For passes over all rows whose temporaries shall stay small:
+    ``for rows in row_blocks(*Phi.shape): S += Phi[rows].T @ f(Phi[rows])``.
+    """
     step = max(1, BLOCK_ELEMENTS // max(1, n_columns))
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def rows_by_content(Phi: Array) -> Array:
-    """The rows ordered by what they hold, through a fixed projection; equal rows may come in either order."""
+    """The indices that order the rows by what they hold, through a fixed projection, of shape (N,).
+
+    What depends on the order of its input, such as a neighbour search among equally near rows or a seeded draw, sees
+    ``Phi[rows_by_content(Phi)]`` in the same order however the rows came. Equal rows may come in either order.
+    """
     return np.argsort(Phi @ np.cos(np.arange(1, Phi.shape[1] + 1)), kind="stable")
 
 
 def column_means(Phi: Array, weights: Array | None = None) -> Array:
-    """The mean of each column, weighted if weights are given, of shape (F,)."""
-    # A matrix product is several times faster than a reduction along the rows.
-    if weights is None:
-        return (np.ones(len(Phi)) @ Phi) / len(Phi)
-    return (weights @ Phi) / weights.sum()
+    """The mean of each column, of shape (F,); with weights Σ w_i φ_i / Σ w_i.
+
+    A matrix product is several times faster than numpy's reduction along the rows.
+    """
+    if weights is not None:
+        return (weights @ Phi) / weights.sum()
+    return (np.ones(len(Phi)) @ Phi) / len(Phi)
 
 
 def weighted_quantiles(X: Array, shares: Any, weights: Array | None = None) -> Array:
@@ -79,8 +105,24 @@ def weighted_quantiles(X: Array, shares: Any, weights: Array | None = None) -> A
     return np.asarray(np.interp(wanted, places, np.repeat(values, 2)))
 
 
-def gram(Phi: Array, shift: Array) -> Array:
-    """Σ (φ_i − shift)(φ_i − shift)ᵀ, of shape (F, F), for a shift of zero or of the columns' means."""
+def gram(Phi: Array, shift: Array, weights: Array | None = None) -> Array:
+    """Σ w_i (φ_i − shift)(φ_i − shift)ᵀ, of shape (F, F), all weights one if None, in blocks of rows.
+
+    Parameters
+    ----------
+    Phi : ndarray of shape (N, F)
+        The rows φ_i.
+    shift : ndarray of shape (F,)
+        Zero or, without weights, :func:`column_means`; with weights any vector.
+    weights : ndarray of shape (N,), optional
+        The weights w_i.
+    """
+    if weights is not None:
+        G = np.zeros((Phi.shape[1], Phi.shape[1]))
+        for rows in row_blocks(*Phi.shape):
+            block = Phi[rows] - shift
+            G += block.T @ (weights[rows, None] * block)
+        return G
     if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * np.einsum("ij,ij->", Phi, Phi) / Phi.size:
         # Nothing is lost by taking off N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
         return Phi.T @ Phi - len(Phi) * np.outer(shift, shift)
@@ -92,7 +134,10 @@ def gram(Phi: Array, shift: Array) -> Array:
 
 
 def orientation(vectors: Array) -> Array:
-    """The signs that make each column's largest entry positive: LAPACK's own depend on the order of the rows."""
+    """The signs ±1, one per column, that make each column's largest entry positive.
+
+    An eigenvector is determined up to its sign, and the one that LAPACK picks depends on the order of the rows.
+    """
     return np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
@@ -128,10 +173,19 @@ def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> A
     return out
 
 
-def k_means(X: np.ndarray, n_clusters: int, random: np.random.RandomState) -> Any:
-    """A fitted ``sklearn.cluster.KMeans``.
+def k_means(X: Array, n_clusters: int, random: np.random.RandomState, sample_weight: Array | None = None) -> Any:
+    """A fitted ``sklearn.cluster.KMeans`` whose clusters do not depend on the order of the rows.
 
-    Rows are taken in the order of their values, so that the order in which they came does not matter.
+    Parameters
+    ----------
+    X : ndarray of shape (N, F)
+        The rows; of more than :data:`MAX_ROWS` so many are drawn.
+    n_clusters : int
+        The number of centres.
+    random : RandomState
+        Draws the rows and the first centres.
+    sample_weight : ndarray of shape (N,), optional
+        How much each row counts; all the same if None.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
@@ -144,4 +198,4 @@ def k_means(X: np.ndarray, n_clusters: int, random: np.random.RandomState) -> An
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
         # Fewer distinct rows than clusters leave clusters empty, which is all there is to say.
         warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
-        return model.fit(X[rows])
+        return model.fit(X[rows], sample_weight=None if sample_weight is None else sample_weight[rows])

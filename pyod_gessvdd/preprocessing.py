@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,31 +49,32 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
 
 
 #: The values of ``standardize``, and what each does to a column.
-SCALINGS = ("standard", "robust", "signed_log", "quantile")
+SCALINGS = ("standard", "robust", "signed_log", "quantile", "views")
 #: The interquartile range of a standard normal distribution.
 NORMAL_IQR = 1.349
 #: A column whose quartiles are closer than this share of its deviation (most of its values are equal) is scaled by the
 #: deviation.
 NARROW_IQR = 1e-3
-#: Quantiles that are kept of each column, and how far from 0 and 1 the share of a value beyond all of them is.
-N_QUANTILES, BEYOND = 1000, 1e-7
+#: The most values that are kept of each column to tell ranks.
+MAX_KNOTS = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """x ↦ warp((x − mean) / scale).
+    """x ↦ (x − mean) / scale, then each of the views of it, side by side.
 
     Attributes
     ----------
     mean, scale : ndarray of shape (D,) or None
         None where nothing is subtracted or divided.
-    warp : callable or None
-        What is done to the scaled rows then, value by value.
+    views : tuple of callable
+        What is done to the scaled rows, value by value; none leaves them as they are, several make several columns of
+        each.
     """
 
     mean: Array | None
     scale: Array | None
-    warp: Callable[[Array], Array] | None = None
+    views: tuple[Callable[[Array], Array], ...] = ()
 
     @classmethod
     def learn(cls, X: Array, *, center: bool, standardize: bool | str, sample_weight: Array | None = None) -> Scaling:
@@ -85,37 +86,55 @@ class Scaling:
             The training rows.
         center : bool
             Whether the mean (the median) is subtracted.
-        standardize : bool or {"standard", "robust", "signed_log", "quantile"}
+        standardize : bool or {"standard", "robust", "signed_log", "quantile", "views"}
             Nothing; mean and standard deviation (True means the same); median and interquartile range;
             sign(x) · log(1 + |x|) of the standardised values, which brings far values near and tells them apart still;
-            each column's quantiles as those of a normal distribution.
+            each column's ranks as normal scores; the standardised values, their signed logarithms and their normal
+            scores side by side, for a kernel that averages over views.
         sample_weight : ndarray of shape (N,), optional
             How often each row counts.
         """
         if not standardize:
             return cls(None, None)
         if standardize == "quantile":
-            return cls(None, None, NormalScores.learn(X, sample_weight))
+            return cls(None, None, (NormalScores.learn(X, sample_weight),))
         mean, deviation = _moments(X, sample_weight)
         if standardize == "robust":
             low, mean, high = weighted_quantiles(X, (0.25, 0.5, 0.75), sample_weight)
             spread = (high - low) / NORMAL_IQR
             deviation = np.where(spread > NARROW_IQR * deviation, spread, deviation)
-        return cls(mean if center else None, deviation, signed_log if standardize == "signed_log" else None)
+        scaling = cls(mean if center else None, deviation)
+        if standardize == "signed_log":
+            return replace(scaling, views=(signed_log,))
+        if standardize == "views":
+            return replace(scaling, views=(as_it_is, signed_log, NormalScores.learn(scaling.apply(X), sample_weight)))
+        return scaling
 
     @property
     def is_affine(self) -> bool:
         """Whether the scaled rows are a linear function of the rows, up to a shift."""
-        return self.warp is None
+        return not self.views
+
+    @property
+    def n_views(self) -> int:
+        """How many columns there are of each column of X."""
+        return max(1, len(self.views))
 
     def apply(self, X: Array) -> Array:
-        """The scaled rows: X itself if there is nothing to do, else a new array."""
+        """The scaled rows, of shape (n, n_views · D): X itself if there is nothing to do, else a new array."""
         scaled = X
         if self.mean is not None or self.scale is not None:
             scaled = X - self.mean if self.mean is not None else X.copy()
             if self.scale is not None:
                 scaled /= self.scale
-        return scaled if self.warp is None else self.warp(scaled)
+        if not self.views:
+            return scaled
+        return self.views[0](scaled) if len(self.views) == 1 else np.hstack([view(scaled) for view in self.views])
+
+
+def as_it_is(X: Array) -> Array:
+    """X."""
+    return X
 
 
 def signed_log(X: Array) -> Array:
@@ -125,36 +144,44 @@ def signed_log(X: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class NormalScores:
-    """Each value as the normal quantile of the share of training values below it, between two of them by interpolation.
+    """Each value as the normal quantile of its rank among the training values; equal values share their middle rank.
 
     Attributes
     ----------
-    shares : ndarray of shape (n_quantiles,)
-        From 0 to 1.
-    quantiles : ndarray of shape (n_quantiles, D)
-        The columns' quantiles there.
+    values, scores : list of ndarray
+        For each column its distinct training values, at most 2,000 of them, and their normal scores; between two
+        values scores are interpolated.
+    beyond : float
+        The score of a value above all of them; below it is its negative.
     """
 
-    shares: Array
-    quantiles: Array
+    values: list[Array]
+    scores: list[Array]
+    beyond: float
 
     @classmethod
     def learn(cls, X: Array, sample_weight: Array | None = None) -> NormalScores:
-        """The quantiles of the training rows."""
-        # Always with weights: numpy's own quantiles of equal values may differ in the last bit, which splits a tie.
+        """The ranks of the training rows."""
         weights = np.ones(len(X)) if sample_weight is None else sample_weight
-        shares = np.linspace(0.0, 1.0, min(int(np.ceil(weights.sum())), N_QUANTILES))
-        return cls(shares, np.maximum.accumulate(weighted_quantiles(X, shares, weights), axis=0))
+        total = float(weights.sum())
+        values, scores = [], []
+        for column in X.T:
+            distinct, places = np.unique(column, return_inverse=True)
+            count = np.bincount(places.ravel(), weights=weights)
+            middle_rank = np.cumsum(count) - count / 2
+            if len(distinct) > MAX_KNOTS:
+                kept = np.linspace(0, len(distinct) - 1, MAX_KNOTS).round().astype(int)
+                distinct, middle_rank = distinct[kept], middle_rank[kept]
+            values.append(distinct)
+            scores.append(ndtri((middle_rank + 0.5) / (total + 1.0)))
+        return cls(values, scores, float(ndtri((total + 0.5) / (total + 1.0))))
 
     def __call__(self, X: Array) -> Array:
         """The normal scores of the rows' values."""
-        scores = np.empty_like(X)
-        for j, quantiles in enumerate(self.quantiles.T):
-            # From both sides, because equal quantiles leave a step in between: its middle.
-            above = np.interp(X[:, j], quantiles, self.shares)
-            below = np.interp(-X[:, j], -quantiles[::-1], -self.shares[::-1])
-            scores[:, j] = (above - below) / 2
-        return np.asarray(ndtri(np.clip(scores, BEYOND, 1.0 - BEYOND)))
+        out = np.empty_like(X)
+        for j, (values, scores) in enumerate(zip(self.values, self.scores, strict=True)):
+            out[:, j] = np.interp(X[:, j], values, scores, left=-self.beyond, right=self.beyond)
+        return out
 
 
 def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:

@@ -18,10 +18,10 @@ Array = np.ndarray
 CANCELLED = 1e-5
 #: The largest leverage of a row: beyond it, what the row would be without itself is anybody's guess.
 MOST_LEVERAGE = 0.99
-#: The power of 1/(1 − h) by which a training row's score grows when the row is left out. One holds if the subspace
-#: stays and every direction is whitened by its own scatter; here directions turn away, and what is discarded shares
-#: one scatter. Measured as the share of new normal rows above the score that a tenth of the training rows exceed, on
-#: 11 sets: 0.64 with 0, 0.11 with 3/4, 0.05 with 1.
+#: The power of 1/(1 − h) by which a training row's score grows when the row is left out of a subspace. One holds if the
+#: subspace stays and every direction is whitened by its own scatter; here directions turn away, and what is discarded
+#: shares one scatter. Measured as the share of new normal rows above the score that a tenth of the training rows pass,
+#: on 11 sets: 0.64 with 0, 0.11 with 3/4, 0.05 with 1.
 LEFT_OUT_POWER = 0.75
 
 
@@ -100,6 +100,14 @@ def leverage(Z: Array, residual2: Array, sample_weight: Array | None = None) -> 
     return np.minimum(share, MOST_LEVERAGE)
 
 
-def left_out_factor(leverage: Array) -> Array:
-    """By how much the score of each training row grows when the row is left out."""
-    return (1.0 - leverage) ** -LEFT_OUT_POWER
+def left_out_factor(leverage: Array, power: float) -> Array:
+    """By how much the score of each training row grows when the row is left out.
+
+    Parameters
+    ----------
+    leverage : ndarray of shape (N,)
+        h.
+    power : float
+        1 in the whole space, where 1/(1 − h) is exact; :data:`LEFT_OUT_POWER` in a subspace.
+    """
+    return (1.0 - leverage) ** -power

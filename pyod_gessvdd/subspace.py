@@ -27,13 +27,14 @@ SURELY_INDEPENDENT = 1e-6
 def principal_directions(Phi: Array, weights: Array | None = None, *, around_mean: bool = True) -> Array:
     """All directions in which the features vary, largest variance first, as rows: of shape (rank, F).
 
-    Without ``around_mean`` all directions in which they differ from zero.
+    Without ``around_mean`` all directions in which they differ from zero. A row of weight 2 counts as two rows.
     """
-    mean = column_means(Phi) if around_mean else np.zeros(Phi.shape[1])
+    mean = column_means(Phi, weights) if around_mean else np.zeros(Phi.shape[1])
     if Phi.shape[0] < Phi.shape[1]:
-        _, singular, Vt = scipy.linalg.svd(Phi - mean, full_matrices=False)
+        centred = Phi - mean if weights is None else np.sqrt(weights)[:, None] * (Phi - mean)
+        _, singular, Vt = scipy.linalg.svd(centred, full_matrices=False)
         return Vt[singular > np.sqrt(RELATIVE_ZERO) * singular[0]] if singular[0] > 0 else Vt[:0]
-    scatter = gram(Phi, mean)
+    scatter = gram(Phi, mean, weights)
     variances = np.diag(scatter)
     if np.abs(scatter - np.diag(variances)).max() <= RELATIVE_ZERO * variances.max():
         # The features of a kernel map are principal components already: their directions are the axes.

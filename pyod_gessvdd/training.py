@@ -11,10 +11,12 @@ import numpy as np
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.components.contracts import Updater, UpdateState
 from pyod_gessvdd.components.validation import check_projection
+from pyod_gessvdd.description import Description
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.linalg import RELATIVE_ZERO, row_blocks
+from pyod_gessvdd.residual import left_out_factor, leverage
 from pyod_gessvdd.subspace import Subspace, orthonormalise, subspace_distance
 
 Array = np.ndarray
@@ -181,3 +183,29 @@ def _warn_about_lost_dimensions(n_left: int, n_components: int, n_unseen: int, u
             f"the graph sees no scatter in {n_unseen} of the {n_components} subspace directions, and the ridge alone "
             "scales them; a smaller n_components or another laplacian avoids this"
         )
+
+
+def training_scores(
+    description: Description, data: TrainingData, sample_weight: Array | None, power: float
+) -> tuple[Array, Array]:
+    """The training rows' scores as they are and as if left out, from the features that are there already.
+
+    Parameters
+    ----------
+    description : Description
+        Whose scores; the residual must count.
+    data : TrainingData
+        What it was learnt from.
+    sample_weight : ndarray of shape (N,), optional
+        How often each row counts.
+    power : float
+        See :func:`~pyod_gessvdd.residual.left_out_factor`.
+    """
+    Z, residual2 = description.subspace.training_points(data.Phi, data.missed, None)
+    if residual2 is None:
+        raise ValueError("the scores of rows as if left out need the residual")
+    factor = left_out_factor(leverage(Z, residual2, sample_weight), power)
+    scores = np.empty(len(Z))
+    for rows in row_blocks(*Z.shape):
+        scores[rows] = description.boundary.scores(Z[rows], residual2[rows])
+    return scores, scores * factor

@@ -43,6 +43,13 @@ def _pca():
     return Graph.low_rank(np.ones((N, 1)), np.array([-1 / N**2]), diagonal=1 / N)
 
 
+SHARES = np.random.default_rng(2).dirichlet(np.ones(N))
+
+
+def _weighted_pca():
+    return Graph(N, SHARES, SHARES[:, None], np.array([-1.0]))
+
+
 def _within():
     return Graph.low_rank(INDICATOR, -1 / INDICATOR.sum(axis=0), diagonal=1.0)
 
@@ -61,6 +68,8 @@ def _alpha_graph():
 #: Every way in which a Laplacian can be held, with the dense matrix that it stands for.
 KINDS = {
     "identity": (Graph.identity(N, 2.5), 2.5 * np.eye(N)),
+    "diagonal of its own": (Graph(N, np.linspace(1, 2, N)), np.diag(np.linspace(1, 2, N))),
+    "diagonal of its own and thin": (_weighted_pca(), np.diag(SHARES) - np.outer(SHARES, SHARES)),
     "diagonal and thin": (_pca(), oracle.pca(N)),
     "diagonal and sparse thin": (_within(), oracle.within(LABELS)),
     "thin only": (_between(), oracle.between(LABELS)),
@@ -182,6 +191,26 @@ def test_sums_of_sparse_graphs_stay_sparse(kind):
     combined = KINDS["sparse disconnected"][0] + KINDS[kind][0]
     assert sp.issparse(combined.base)
     assert combined.base.nnz < N * N / 4
+
+
+@every_kind
+def test_a_rescaled_graph_is_the_matrix_between_two_diagonals(graph, L, rng):
+    scale = rng.uniform(0.5, 2.0, size=N)
+    np.testing.assert_allclose(graph.rescaled(scale).toarray(), L * np.outer(scale, scale), atol=1e-13)
+
+
+@pytest.mark.usefixtures("both_inverses")
+@every_kind
+def test_the_pseudo_inverse_of_a_rescaled_graph_is_found(graph, L, rng):
+    scale, B = rng.uniform(0.5, 2.0, size=N), rng.normal(size=(N, 3))
+    expected = np.linalg.pinv(L * np.outer(scale, scale), rcond=1e-12, hermitian=True) @ B
+    np.testing.assert_allclose(graph.rescaled(scale).pinv_dot(B), expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_a_weighted_diagonal_in_the_units_of_its_weights_is_a_multiple_of_the_identity():
+    graph = _weighted_pca().rescaled(SHARES**-0.5)
+    assert graph.has_closed_form
+    assert graph.base == pytest.approx(1.0, rel=1e-14)
 
 
 def test_graphs_of_different_sizes_do_not_add():

@@ -59,6 +59,15 @@ def test_principal_directions_do_not_depend_on_the_block_size(rng, monkeypatch):
     np.testing.assert_allclose(np.abs(np.sum(principal_directions(Phi) * whole, axis=1)), 1.0, atol=1e-10)
 
 
+@pytest.mark.parametrize("shape", [(50, 6), (5, 9)], ids=["more rows", "more columns"])
+@pytest.mark.parametrize("around_mean", [True, False])
+def test_principal_directions_of_weighted_rows_are_those_of_repeated_rows(rng, shape, around_mean):
+    Phi, weights = rng.normal(size=shape) + 1.0, rng.integers(1, 4, size=shape[0])
+    found = principal_directions(Phi, weights.astype(float), around_mean=around_mean)
+    expected = principal_directions(np.repeat(Phi, weights, axis=0), around_mean=around_mean)
+    np.testing.assert_allclose(np.abs(np.sum(found * expected, axis=1)), 1.0, atol=1e-9)
+
+
 def test_random_directions_are_orthonormal_and_belong_to_the_seed():
     Q = random_directions(3, 7, 0)
     np.testing.assert_allclose(Q @ Q.T, np.eye(3), atol=1e-13)

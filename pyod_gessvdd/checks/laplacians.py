@@ -202,6 +202,38 @@ def check_laplacian_takes_any_random_state(laplacian: Any) -> None:
 
 
 @_of_a_graph
+def check_laplacian_sample_weight(laplacian: Any) -> str | None:
+    """A sample weight of w counts as w equal rows, if the class declares ``supports_sample_weight = True``."""
+    if not laplacian.supports_sample_weight:
+        return "it declares supports_sample_weight = False"
+    Phi = data.rows(0)
+
+    def scatter(weights: Array) -> Array:
+        return as_graph(laplacian.build(Phi, 0, sample_weight=weights), len(Phi), laplacian).scatter(Phi)
+
+    counts = 1 + np.arange(len(Phi)) % 3
+    if laplacian.repeats_exactly:
+        repeated = np.repeat(Phi, counts, axis=0)
+        require(
+            same(scatter(counts.astype(float)), _graph(laplacian, repeated).scatter(repeated), 1e-6),
+            "weights of 1, 2 and 3 give another scatter ΦᵀLΦ than rows that occur so often; weight the samples, their "
+            "number and their means, or declare repeats_exactly = False if rows are searched or clustered",
+        )
+        return None
+    plain, doubled, uneven = _graph(laplacian, Phi).scatter(Phi), scatter(np.full(len(Phi), 2.0)), scatter(counts * 1.0)
+    require(
+        laplacian.repeats_exactly is None or same(doubled / np.trace(doubled), plain / np.trace(plain), 1e-6),
+        "weights of 2 for all samples change the scatter ΦᵀLΦ by more than a factor, though no sample counts more than "
+        "another; declare repeats_exactly = None if that is meant",
+    )
+    require(
+        not same(uneven / np.trace(uneven), plain / np.trace(plain), 1e-6),
+        "weights of 1, 2 and 3 leave the scatter ΦᵀLΦ as it is; use them, or declare supports_sample_weight = False",
+    )
+    return None
+
+
+@_of_a_graph
 def check_laplacian_in_a_sum(laplacian: Any) -> str | None:
     """The graph can be added to another, as in ``"0.5*it + 0.5*pca"``."""
     Phi = data.rows(0)
@@ -268,6 +300,7 @@ CHECKS: tuple[CheckFunction, ...] = (
     check_laplacian_is_sparse,
     check_laplacian_follows_the_samples,
     check_laplacian_takes_any_random_state,
+    check_laplacian_sample_weight,
     check_laplacian_in_a_sum,
     check_laplacian_on_one_column,
     check_laplacian_on_duplicates,

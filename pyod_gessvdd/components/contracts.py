@@ -87,12 +87,21 @@ class Laplacian(Component):
         Whether ``build`` returns far fewer than N² numbers: a sparse matrix, or a ``Graph`` with a thin factor.
     weights_ : ndarray or None
         After ``build``, the weights in a sum of graphs; None for a graph that is no sum.
+    supports_sample_weight : bool
+        Whether ``build`` takes ``sample_weight``, an array of N positive numbers, as a third argument: an integer w_i
+        means that the row occurs w_i times. Rows of weight zero are removed before.
+    repeats_exactly : bool or None
+        Whether whole weights and repeated rows give the same scatter. False where the nearest neighbours of a repeated
+        row would be its own copies, or where a draw starts a search for clusters: then weights which are all the same
+        scale the scatter. None claims neither.
     """
 
     exact: ClassVar[bool] = True
     kills_constants: ClassVar[bool | None] = None
     sparse: ClassVar[bool] = True
     weights_: Array | None = None
+    supports_sample_weight: ClassVar[bool] = False
+    repeats_exactly: ClassVar[bool | None] = True
 
     @abstractmethod
     def build(self, Phi: Array, random_state: Any) -> Any:
@@ -111,11 +120,20 @@ class Laplacian(Component):
             Symmetric and positive semi-definite.
         """
 
+    def build_weighted(self, Phi: Array, random_state: Any, sample_weight: Array | None) -> Any:
+        """``build`` with the sample weights if there are any and it takes them: what the host calls."""
+        if sample_weight is None or not self.supports_sample_weight:
+            return self.build(Phi, random_state)
+        weighted: Any = self.build
+        return weighted(Phi, random_state, sample_weight=sample_weight)
+
 
 class NoGraph(Laplacian):
     """A Laplacian that puts no constraint on the data: S_x = I (GESSVDD-0). ``build`` is never called."""
 
-    def build(self, Phi: Array, random_state: Any) -> Any:
+    supports_sample_weight = True
+
+    def build(self, Phi: Array, random_state: Any, sample_weight: Array | None = None) -> Any:
         """Not called: without a graph there is no L_x."""
         raise NotImplementedError(f"{self.name} has no graph")
 
@@ -149,6 +167,8 @@ class UpdateState:
         and fills it.
     boundary : ndarray of int
         Indices with 0 < α_i < C: the samples on the sphere.
+    sample_weight : ndarray of shape (N,) or None
+        How often each sample counts, positive; None if each counts once. α and the graph have it in them already.
     """
 
     Q: Array
@@ -162,6 +182,7 @@ class UpdateState:
     iteration: int
     memo: dict[Any, Any] = field(default_factory=dict)
     boundary: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    sample_weight: Array | None = None
 
     @property
     def sign(self) -> float:
@@ -289,6 +310,11 @@ class Kernel(Component):
         found by differences.
     supports_sample_weight : bool
         Whether :meth:`fit_features` takes weights: an integer weight must do what repeating the row does.
+    averages_views : bool
+        Whether the kernel is a mean over several views of a row; the columns of the views come side by side, and
+        ``n_views_`` says how many they are.
+    n_views_ : int
+        Set by the host before ``fit``.
     """
 
     input_is_rows: ClassVar[bool] = True
@@ -298,6 +324,8 @@ class Kernel(Component):
     inner_product_error: ClassVar[float] = 0.0
     differentiable: ClassVar[bool] = False
     supports_sample_weight: ClassVar[bool] = False
+    averages_views: ClassVar[bool] = False
+    n_views_: int = 1
 
     def fit(self, X: Array) -> Kernel:
         """Learn whatever the map needs from the training rows, of shape (N, D)."""

@@ -53,12 +53,9 @@ def build_graph(laplacian: Laplacian, Phi: Array, random_state: int, sample_weig
     """The graph over the training features, checked; None for a Laplacian that has none."""
     if isinstance(laplacian, NoGraph):
         return None
-    if sample_weight is None:
-        return as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian)
-    if not laplacian.supports_sample_weight:
+    if sample_weight is not None and not laplacian.supports_sample_weight:
         warn(f"laplacian {laplacian.name!r} knows no sample weights: every row counts alike in its graph")
-        return as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian)
-    return as_graph(laplacian.build(Phi, random_state, sample_weight), len(Phi), laplacian)
+    return as_graph(laplacian.build_weighted(Phi, random_state, sample_weight), len(Phi), laplacian)
 
 
 def graph_scatter(graph: Graph, Phi: Array, laplacian: Laplacian) -> Array:

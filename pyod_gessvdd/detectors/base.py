@@ -10,99 +10,69 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pyod_gessvdd import whole_space
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
-from pyod_gessvdd.components.contracts import Kernel, Laplacian, NoGraph, QPBackend, Updater
+from pyod_gessvdd.components.contracts import Kernel, NoGraph
 from pyod_gessvdd.components.nesting import NestedComponents
-from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.components.validation import build_graph, graph_scatter
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
+from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_whole_space
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.explain.explained import Explained
-from pyod_gessvdd.feature_map import FeatureMap
-from pyod_gessvdd.linalg import row_blocks
+from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
+from pyod_gessvdd.linalg import rows_by_content
 from pyod_gessvdd.preprocessing import validated
-from pyod_gessvdd.residual import left_out_factor, leverage
-from pyod_gessvdd.training import TrainingData, TrainingResult, alternate
+from pyod_gessvdd.residual import LEFT_OUT_POWER
+from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
+from pyod_gessvdd.trust import trusted_rows
+from pyod_gessvdd.whole_space import WholeSpace
 
 Array = np.ndarray
 
-#: Algorithm 1 as the paper has it: the value of every setting that a detector neither fixes nor has as a parameter.
-PAPER: dict[str, Any] = {
-    "kernel": "linear",
-    "gamma": None,
-    "sigma": None,
-    "laplacian": "none",
-    "updater": "gradient",
-    "criterion": "min",
-    "n_components": None,
-    "C": None,
-    "nu": None,
-    "step_size": 0.1,
-    "n_iter": 5,
-    "tol": 0.0,
-    "keep": "last",
-    "init": "pca",
-    "around_mean": True,
-    "center": True,
-    "standardize": False,
-    "ridge": 1e-6,
-    "qp_backend": "auto",
-    "qp_tol": 1e-8,
-    "residual": False,
-    "threshold": "radius",
-    "contamination": 0.1,
-    "random_state": None,
-}
-
-
-@dataclass(frozen=True)
-class Components:
-    """The four components of a fit, fresh, with the detector's values where they ask for them."""
-
-    kernel: Kernel
-    laplacian: Laplacian
-    updater: Updater
-    qp_backend: QPBackend
+#: The whole of a kernel's space is learnt from at most this many rows, drawn at random; all rows are scored.
+MAX_LEARNING_ROWS = 20_000
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a fit learns: the description, how the alternation went, and the training rows' scores, kept once.
+    """What a fit learns: the description, how it was found, and the training rows' scores, kept once.
 
     Attributes
     ----------
-    description : Description
+    description : Description or WholeSpace
         From rows to scores.
-    training : TrainingResult
-        The alternation.
-    scores : ndarray of shape (N,)
-        The training rows' scores, as ``decision_function`` gives them.
-    leverage : ndarray of shape (N,) or None
-        How much each row pulls the description towards itself; None where its score does not depend on that.
+    trusted : ndarray of int
+        The rows that it was learnt from.
+    solution : QPSolution
+        Their solved dual.
+    history, stop_reason, best_iteration
+        How the alternation went.
+    scores, left_out_scores : ndarray of shape (N,)
+        All training rows' scores, as ``decision_function`` gives them and as if each had been left out, as new rows
+        are. Rows that are not trusted are new rows.
     """
 
-    description: Description
-    training: TrainingResult
+    description: Description | WholeSpace
+    trusted: Array
+    solution: QPSolution
+    history: list[dict[str, Any]]
+    stop_reason: str
+    best_iteration: int
     scores: Array
-    leverage: Array | None
-
-    @property
-    def left_out_scores(self) -> Array:
-        """The training rows' scores as if each had been left out: as those of new rows."""
-        return self.scores if self.leverage is None else self.scores * left_out_factor(self.leverage)
+    left_out_scores: Array
 
     @property
     def boundary_score(self) -> float:
-        """The score of a new row on the boundary: what the training rows on it would have without themselves."""
-        if self.leverage is None:
+        """The score of a new row on the boundary: what the trusted rows on it would have without themselves."""
+        on_it = self.solution.boundary if len(self.solution.boundary) else self.solution.support
+        rows = self.trusted[on_it]
+        if np.array_equal(self.scores[rows], self.left_out_scores[rows]):
             return 1.0
-        solution = self.training.solution
-        on_it = solution.boundary if len(solution.boundary) else solution.support
-        return float(left_out_factor(self.leverage[on_it]).mean())
+        return float(self.left_out_scores[rows].mean())
 
 
 class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContract):
@@ -127,7 +97,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
     def kernel_(self) -> Kernel:
         """The fitted kernel."""
         check_is_fitted(self, "description_")
-        return self.description_.feature_map.kernel
+        return self.description_.kernel
 
     # Fit ----------------------------------------------------------------------------------------------------------
 
@@ -156,8 +126,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             check_parameters(settings)
             X = validated(self, X, reset=True)
             weights = None if sample_weight is None else check_weights(sample_weight, len(X))
-            model = self._learn(*_weighted_rows(X, weights, settings["kernel"]), settings)
-            self._publish(model, X, weights)
+            self._publish(self._learn(X, weights, settings), X, weights)
         return self
 
     def _settings(self) -> dict[str, Any]:
@@ -168,23 +137,91 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         """Algorithm 1, from the rows to the description."""
         if (X[-1] == X[0]).all() and (X[0] == X).all():
             raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
-        upper = upper_bounds(len(X), settings["C"], settings["nu"], weights)
-        if weights is not None and np.ptp(weights) == 0:
-            weights = None  # all rows count alike
+        settings = for_rows(settings, len(X) if weights is None else int(np.count_nonzero(weights)))
         seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
-        parts = self._fresh_components({**settings, "random_state": seed})
+        settings = {**settings, "random_state": seed}
+        parts = self._fresh_components(settings)
+        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend)
+        trusted = self._trusted(X, weights, parts, settings)
+        if self._boundary is Sphere and has_whole_space(parts, settings, len(X)):
+            return self._in_whole_space(X, weights, trusted, parts, settings)
+        return self._in_subspace(X, weights, trusted, parts, settings)
 
+    def _trusted(self, X: Array, weights: Array | None, parts: Components, settings: dict[str, Any]) -> Array:
+        """The rows to learn from: those that count and, unless all are, those that can be trusted."""
+        rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+        if len(rows) < 2:
+            raise ValueError(f"sample_weight must leave at least 2 rows with a positive weight, got {len(rows)}")
+        if weights is not None and len(rows) < len(X) and not parts.kernel.input_is_rows:
+            raise ValueError(
+                f"sample_weight must be positive with a kernel matrix, got 0 for row {int(np.argmin(weights))}; "
+                "leave out its row and its column instead"
+            )
+        self.trust_history_: list[dict[str, Any]] = []
+        if settings["trim"] == 0.0 or not parts.kernel.input_is_rows:
+            return rows
+        inside = None if weights is None else weights[rows]
+        kernel = self._component("kernel", {**settings, "view_weights": None, "widening": None})
+        trust = trusted_rows(X[rows], kernel, 1.0 - settings["trim"], settings["random_state"], inside)
+        self.trust_history_ = trust.history
+        return rows[trust.rows] if len(trust.rows) >= 2 else rows
+
+    def _in_whole_space(
+        self, X: Array, weights: Array | None, trusted: Array, parts: Components, settings: dict[str, Any]
+    ) -> Model:
+        """No subspace and a kernel: the sphere in the whole of the kernel's space."""
+        kernel = parts.kernel
+        scaling = learn_scaling(X, kernel, center=True, standardize=settings["standardize"], sample_weight=weights)
+        sphere = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
+        drawn = _drawn(scaling.apply(X), settings["random_state"]) if len(X) > MAX_LEARNING_ROWS else np.arange(len(X))
+        inside = None if weights is None else weights[drawn]
+
+        def bounds(rows: Array) -> Array:
+            return _bounds(rows, inside, settings)
+
+        arguments = (scaling, kernel, scaling.apply(X[drawn]), np.flatnonzero(np.isin(drawn, trusted)), bounds)
+        if isinstance(parts.laplacian, NoGraph):
+            learnt = whole_space.svdd(*arguments, **sphere)
+        else:
+            learnt = whole_space.learn(
+                *arguments,
+                ridge=settings["ridge"],
+                share_outside=None if settings["trim"] == 0.0 else settings["trim"],
+                sample_weight=inside,
+                **sphere,
+            )
+        scores, left_out = learnt.scores, learnt.left_out_scores
+        if len(drawn) < len(X):
+            as_new = learnt.description.scores(X)
+            scores, left_out = _spread(scores, drawn, as_new), _spread(left_out, drawn, as_new)
+        return Model(
+            learnt.description,
+            drawn[learnt.trusted],
+            learnt.solution,
+            [record(0, learnt.solution)],
+            "the whole space is described: there is no subspace to learn",
+            0,
+            scores,
+            left_out,
+        )
+
+    def _in_subspace(
+        self, X: Array, weights: Array | None, trusted: Array, parts: Components, settings: dict[str, Any]
+    ) -> Model:
+        """The paper's Algorithm 1, on the trusted rows."""
+        upper = _bounds(trusted, weights, settings)
+        rows, weights = _rows_and_weights(X, weights, trusted)
         feature_map, Phi, missed = FeatureMap.learn(
-            X,
+            rows,
             parts.kernel,
-            center=settings["center"],
+            center=settings["center"] is not False,
             standardize=settings["standardize"],
             counts_missed=settings["residual"],
             sample_weight=weights,
         )
-        graph = build_graph(parts.laplacian, Phi, seed, weights)
+        graph = build_graph(parts.laplacian, Phi, settings["random_state"], weights)
         S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian)
-        Q = start(Phi, S_x, settings, seed, weights)
+        Q = start(Phi, S_x, settings, settings["random_state"], weights)
 
         def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> tuple[Boundary, QPSolution]:
             return self._boundary.fit(
@@ -192,7 +229,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             )
 
         data = TrainingData(Phi, graph, S_x, missed)
-        training = alternate(
+        result = alternate(
             data,
             Q,
             updater=parts.updater,
@@ -200,12 +237,26 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             warn_of_lost_dimensions=isinstance(settings["n_components"], int) or not isinstance(settings["init"], str),
             **{name: settings[name] for name in ("criterion", "ridge", "n_iter", "tol", "keep")},
         )
-        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend)
-        self.laplacian_weights_ = parts.laplacian.weights_
-        description = Description(feature_map, training.subspace, training.boundary)
+        description = Description(feature_map, result.subspace, result.boundary)
         if missed is None or S_x is None:
-            return Model(description, training, description.scores(X), None)
-        return Model(description, training, *_training_scores(description, data, weights))
+            scores = left_out = description.scores(X)
+        else:
+            power = 1.0 if settings["n_components"] == "all" else LEFT_OUT_POWER
+            scores, left_out = training_scores(description, data, weights, power)
+            if len(trusted) < len(X):
+                as_new = description.scores(X)
+                scores, left_out = _spread(scores, trusted, as_new), _spread(left_out, trusted, as_new)
+        self.laplacian_weights_ = parts.laplacian.weights_
+        return Model(
+            description,
+            trusted,
+            result.solution,
+            result.history,
+            result.stop_reason,
+            result.best_iteration,
+            scores,
+            left_out,
+        )
 
     def _fresh_components(self, settings: dict[str, Any]) -> Components:
         parts = Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
@@ -220,35 +271,31 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         return parts
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
-        """Put what was learnt under its public names; rows of weight zero come back as rows that were not met."""
-        description, training = model.description, model.training
-        solution = training.solution
+        """Put what was learnt under its public names; rows that were not trained on come back as new rows."""
+        description, solution, trusted = model.description, model.solution, model.trusted
         self.description_ = description
-        self.components_ = description.subspace.Q
-        self.projection_ = description.subspace.projection
-        self.n_components_ = len(self.components_)
-        self.n_iter_ = training.n_iter
-        self.history_ = training.history
-        self.best_iteration_ = training.best_iteration
-        self.stop_reason_ = training.stop_reason
-        self.__dict__.update(training.boundary.published())
-
-        trained = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
-        self.support_ = trained[solution.support]
-        self.boundary_ = trained[solution.boundary]
-        self.outside_ = trained[solution.outside]
-        self.alpha_ = solution.alpha
-        self.leverage_ = model.leverage
-        scores, left_out = model.scores, model.left_out_scores
-        if len(trained) < len(X):
-            self.alpha_ = _spread(solution.alpha, trained, np.zeros(len(X)))
-            self.leverage_ = None if model.leverage is None else _spread(model.leverage, trained, np.zeros(len(X)))
-            as_new = description.scores(X)
-            scores, left_out = _spread(scores, trained, as_new), _spread(left_out, trained, as_new)
+        if isinstance(description, Description):
+            self.components_ = description.subspace.Q
+            self.projection_ = description.subspace.projection
+            self.n_components_ = len(self.components_)
+            self.__dict__.update(description.boundary.published())
+        else:
+            self.n_components_ = len(description.landmarks)
+            self.radius_ = float(np.sqrt(description.radius2))
+        self.n_iter_ = len(model.history) - 1
+        self.history_ = model.history
+        self.best_iteration_ = model.best_iteration
+        self.stop_reason_ = model.stop_reason
+        self.trusted_ = np.zeros(len(X), dtype=bool)
+        self.trusted_[trusted] = True
+        self.alpha_ = _spread(solution.alpha, trusted, np.zeros(len(X)))
+        self.support_ = trusted[solution.support]
+        self.boundary_ = trusted[solution.boundary]
+        self.outside_ = trusted[solution.outside]
         self._set_n_classes(None)
-        self.decision_scores_ = left_out
+        self.decision_scores_ = model.left_out_scores
         self._process_decision_scores(boundary_score=model.boundary_score, sample_weight=weights)
-        self._keep_for_explanations(X, scores)
+        self._keep_for_explanations(X, model.scores)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -271,30 +318,22 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         return self.description_.transform(validated(self, X, reset=False))
 
 
-def _weighted_rows(X: Array, weights: Array | None, kernel: Any) -> tuple[Array, Array | None]:
-    """The rows that count, and their weights."""
-    if weights is None or weights.all():
-        return X, weights
-    if not resolve("kernel", kernel).input_is_rows:
-        raise ValueError(
-            f"sample_weight must be positive with a kernel matrix, got 0 for row {int(np.argmin(weights))}; "
-            "leave out its row and its column instead"
-        )
-    if np.count_nonzero(weights) < 2:
-        raise ValueError("sample_weight must leave at least 2 rows with a positive weight, got 1")
-    return X[weights > 0], weights[weights > 0]
+def _bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Array:
+    """The bounds of α of the rows that are trained on."""
+    return upper_bounds(len(rows), settings["C"], settings["nu"], None if weights is None else weights[rows])
 
 
-def _training_scores(description: Description, data: TrainingData, weights: Array | None) -> tuple[Array, Array]:
-    """The training rows' scores and leverages, from the features that are there already."""
-    Z, residual2 = description.subspace.training_points(data.Phi, data.missed, None)
-    if residual2 is None:
-        raise ValueError("a leverage needs the residual")
-    pulls = leverage(Z, residual2, weights)
-    scores = np.empty(len(Z))
-    for rows in row_blocks(*Z.shape):
-        scores[rows] = description.boundary.scores(Z[rows], residual2[rows])
-    return scores, pulls
+def _drawn(scaled: Array, random_state: int) -> Array:
+    """The places of rows drawn at random, the same ones whatever the rows' order."""
+    places = np.sort(check_random_state(random_state).choice(len(scaled), MAX_LEARNING_ROWS, replace=False))
+    return np.sort(rows_by_content(scaled)[places])
+
+
+def _rows_and_weights(X: Array, weights: Array | None, trusted: Array) -> tuple[Array, Array | None]:
+    """The trusted rows, and their weights unless all count alike."""
+    rows = X if len(trusted) == len(X) else X[trusted]
+    weights = None if weights is None else weights[trusted]
+    return rows, None if weights is None or np.ptp(weights) == 0 else weights
 
 
 def _spread(values: Array, places: Array, out: Array) -> Array:

@@ -24,23 +24,29 @@ def check_parameters(params: dict[str, Any]) -> None:
     n_components, n_iter = params["n_components"], params["n_iter"]
     if not _is_dimension(n_components):
         _refuse("n_components must be a positive integer or None, or 'all' for no subspace", n_components)
-    if not (_is_integer(n_iter) and n_iter >= 0):
-        _refuse("n_iter must be an integer of at least 0", n_iter)
-    for name in ("tol", "ridge"):
-        if not (_is_real(params[name]) and 0 <= params[name] < np.inf):
-            _refuse(f"{name} must be a number of at least 0", params[name])
+    if not (n_iter is None or (_is_integer(n_iter) and n_iter >= 0)):
+        _refuse("n_iter must be an integer of at least 0, or None", n_iter)
+    tol, ridge, trim = params["tol"], params["ridge"], params["trim"]
+    if not (_is_real(tol) and 0 <= tol < np.inf):
+        _refuse("tol must be a number of at least 0", tol)
+    if not (ridge is None or (_is_real(ridge) and 0 <= ridge < np.inf)):
+        _refuse("ridge must be a number of at least 0, or None", ridge)
+    if not (trim is None or (isinstance(trim, str) and trim == "auto") or (_is_real(trim) and 0 <= trim <= 0.5)):
+        _refuse("trim must be 'auto', None or a share of the rows from 0 to 0.5", trim)
     for name in ("step_size", "qp_tol"):
         if not (_is_real(params[name]) and 0 < params[name] < np.inf):
             _refuse(f"{name} must be a positive number", params[name])
     for name in ("C", "nu"):
         if not (params[name] is None or _is_real(params[name])):
             _refuse(f"{name} must be a number or None", params[name])
-    for name in ("center", "residual"):
+    for name in ("novelty", "residual"):
         if not isinstance(params[name], bool | np.bool_):
             _refuse(f"{name} must be True or False", params[name])
-    standardize = params["standardize"]
-    if not (isinstance(standardize, bool | np.bool_) or (isinstance(standardize, str) and standardize in SCALINGS)):
-        _refuse("standardize must be True, False, 'standard', 'robust', 'signed_log' or 'quantile'", standardize)
+    if not (params["center"] is None or isinstance(params["center"], bool | np.bool_)):
+        _refuse("center must be True, False or None", params["center"])
+    standardize, names = params["standardize"], (*SCALINGS, "auto")
+    if not (isinstance(standardize, bool | np.bool_) or (isinstance(standardize, str) and standardize in names)):
+        _refuse(f"standardize must be True, False, {', '.join(map(repr, names[:-1]))} or {names[-1]!r}", standardize)
     if "psi" in params:
         check_regulariser(params["psi"], params["beta"])
 

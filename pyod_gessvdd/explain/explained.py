@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.explain.explainer import Explainer, Origins, evenly_by_score
 from pyod_gessvdd.preprocessing import validated
+from pyod_gessvdd.whole_space import WholeSpace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,7 @@ class Explained(BaseEstimator):
     """
 
     contamination: Any
-    description_: Description
+    description_: Description | WholeSpace
     alpha_: Array
     decision_scores_: Array
     labels_: Array
@@ -191,7 +192,7 @@ class Explained(BaseEstimator):
         training = getattr(self, "_training_rows", None)
         if training is None and X is None:
             raise ValueError("the training rows are not saved with a model; pass rows to draw as X")
-        n_coordinates = len(self.description_.subspace.Q) + self.description_.has_residual
+        n_coordinates = self.description_.n_coordinates
         pair = _checked_components(components, n_coordinates)
         points: dict[str, tuple[Array, Array]] = {}
         if training is not None:

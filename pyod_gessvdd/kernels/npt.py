@@ -94,6 +94,13 @@ class PairwiseKernel(Kernel):
         An override that has no use for weights leaves them out of its signature.
         """
 
+    def prepare_weighted(self, X: Array, sample_weight: Array | None) -> None:
+        """``prepare`` with the sample weights if there are any and it takes them: what the host calls."""
+        if sample_weight is not None and "sample_weight" in signature(self.prepare).parameters:
+            self.prepare(X, sample_weight=sample_weight)
+        else:
+            self.prepare(X)
+
     def fit(self, X: Array) -> PairwiseKernel:
         """Learn the map from the training rows."""
         self.fit_features(X)
@@ -110,11 +117,7 @@ class PairwiseKernel(Kernel):
         limit = self.max_features
         if limit is not None and not (isinstance(limit, Integral) and limit >= 1):
             raise ValueError(f"max_features must be a positive integer or None, got {limit!r}")
-        # Most kernels learn nothing here, or nothing that depends on how often a row occurs.
-        if sample_weight is not None and "sample_weight" in signature(self.prepare).parameters:
-            self.prepare(X, sample_weight=sample_weight)
-        else:
-            self.prepare(X)
+        self.prepare_weighted(X, sample_weight)
         fit = self._fit_exact if self.is_exact(len(X)) else self._fit_nystroem
         features, missed = fit(X, sample_weight)
         return features, missed if self._keeps_own_residual() else None
@@ -257,17 +260,26 @@ class PairwiseKernel(Kernel):
         self.offset_ *= signs
         return features, missed
 
-    def _draw_landmarks(self, X: Array) -> Array:
-        """Rows drawn at random, or the centres of k-means; in the order of their content either way."""
+    def checked_gram(self, X: Array) -> Array:
+        """K of all pairs of rows of X, checked to be a symmetric matrix of finite numbers."""
+        return self._checked(self.gram(X, X), len(X), len(X))
+
+    def landmark_places(self, X: Array) -> Array:
+        """The places of ``n_landmarks`` rows drawn at random, in the order of their content."""
         if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
             raise ValueError(f"n_landmarks must be at least 1, got {self.n_landmarks!r}; give a whole number of rows")
+        random = check_random_state(self.random_state)
+        drawn = np.sort(random.choice(len(X), min(self.n_landmarks, len(X)), replace=False))
+        return rows_by_content(X)[drawn]
+
+    def _draw_landmarks(self, X: Array) -> Array:
+        """Rows drawn at random, or the centres of k-means; in the order of their content either way."""
         if self.landmarks not in ("uniform", "kmeans"):
             raise ValueError(f"landmarks must be 'uniform' or 'kmeans', got {self.landmarks!r}")
-        random = check_random_state(self.random_state)
+        places = self.landmark_places(X)
         if self.landmarks == "kmeans" and self.n_landmarks < len(X):
-            return k_means(X, int(self.n_landmarks), random).cluster_centers_
-        drawn = np.sort(random.choice(len(X), min(self.n_landmarks, len(X)), replace=False))
-        return X[rows_by_content(X)[drawn]]
+            return k_means(X, int(self.n_landmarks), check_random_state(self.random_state)).cluster_centers_
+        return X[places]
 
     def _leading(self, eigenvalues: Array, vectors: Array, rounding: float = 0.0) -> tuple[Array, Array]:
         """The positive eigenvalues, largest first, up to ``energy`` of their sum and ``max_features`` of them."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.spatial.distance
@@ -90,7 +90,7 @@ class WidthKernel(PairwiseKernel):
         See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
     """
 
-    inherits = ("gamma",)
+    inherits: ClassVar[tuple[str, ...]] = ("gamma",)
 
     gamma: Any = None
 
@@ -169,38 +169,77 @@ class LaplacianKernel(WidthKernel):
         return -self.gamma_ * _summed_signs(X, Y, weights * K)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Mixed(WidthKernel):
-    """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²), and gamma is "auto" (1 / D) unless given.
+    """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²), averaged over the views of a row.
 
     The first has a cusp and tells near rows apart, the second is smooth and keeps to what many rows have in common;
     their mean finds nearly the outliers that the first finds in clean data, and is misled less by outliers among the
     training rows.
+
+    Parameters
+    ----------
+    gamma : float, "scale", "auto" or "median", optional
+        The width, see :func:`kernel_width`; the detector's ``gamma`` if None, else "auto", one over the number of
+        columns of a view.
+    widening : float, optional
+        ``gamma`` is divided by it where it is not a number; the detector's if None, else 1.
+    view_weights : sequence of float, optional
+        The weight of each view; the detector's if None, else all are equal.
+    energy, approximation, n_landmarks, landmarks, center, random_state
+        See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
     """
 
     name = "mixed"
+    inherits = ("widening", "view_weights")
     differentiable = True
+    averages_views = True
+
+    widening: float | None = None
+    view_weights: Sequence[float] | None = None
 
     def prepare(self, X: Array, sample_weight: Array | None = None) -> None:
-        """Find the width."""
-        self.gamma_ = kernel_width("auto" if self.gamma is None else self.gamma, X, self.random_state, sample_weight)
+        """Find the width, from the columns of one view."""
+        n_views = self.n_views_
+        given = self.view_weights
+        if given is not None and len(given) != n_views:
+            raise ValueError(f"view_weights must hold a weight for each of the {n_views} views, got {given!r}")
+        self.view_weights_ = np.full(n_views, 1.0 / n_views) if given is None else np.array(given, dtype=float)
+        gamma = "auto" if self.gamma is None else self.gamma
+        self.gamma_ = kernel_width(gamma, self._views(X)[0], self.random_state, sample_weight)
+        if isinstance(gamma, str) and self.widening is not None:
+            self.gamma_ /= self.widening
 
     def gram(self, X: Array, Y: Array) -> Array:
-        """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²)."""
-        K = pairwise.laplacian_kernel(X, Y, gamma=self.gamma_ / 2)
-        K += pairwise.rbf_kernel(X, Y, gamma=self.gamma_)
-        K /= 2
+        """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²) of each view, averaged."""
+        K = np.zeros((len(X), len(Y)))
+        for weight, x, y in zip(self.view_weights_, self._views(X), self._views(Y), strict=True):
+            for part in (self._cusped(x, y), self._smooth(x, y)):
+                part *= weight / 2
+                K += part
         return K
 
     def gram_diagonal(self, X: Array) -> Array:
         """One for every row."""
-        return np.ones(len(X))
+        return np.full(len(X), float(self.view_weights_.sum()))
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
-        """The mean of what the two kernels have."""
-        cusped = pairwise.laplacian_kernel(X, Y, gamma=self.gamma_ / 2)
-        smooth = 2.0 * K - cusped
-        by_signs = _summed_signs(X, Y, weights * cusped)
-        return -self.gamma_ * (by_signs / 4 + _summed_differences(X, Y, weights * smooth))
+        """The mean of what the kernels have."""
+        parts = []
+        for share, x, y in zip(self.view_weights_, self._views(X), self._views(Y), strict=True):
+            by_signs = _summed_signs(x, y, weights * self._cusped(x, y))
+            by_differences = _summed_differences(x, y, weights * self._smooth(x, y))
+            parts.append(-self.gamma_ * share * (by_signs / 4 + by_differences))
+        return np.hstack(parts)
+
+    def _views(self, X: Array) -> list[Array]:
+        return [X] if self.n_views_ == 1 else [np.ascontiguousarray(x) for x in np.hsplit(X, self.n_views_)]
+
+    def _cusped(self, X: Array, Y: Array) -> Array:
+        return pairwise.laplacian_kernel(X, Y, gamma=self.gamma_ / 2)
+
+    def _smooth(self, X: Array, Y: Array) -> Array:
+        return pairwise.rbf_kernel(X, Y, gamma=self.gamma_)
 
 
 class Exponential(WidthKernel):

@@ -24,19 +24,26 @@ class Between(Laplacian):
     name = "between"
     aliases = ("Sb",)
     kills_constants = True
+    supports_sample_weight = True
+    repeats_exactly = False
 
     def __init__(self, n_clusters: int = 5) -> None:
         self.n_clusters = n_clusters
 
-    def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
-        """L = Σ_c N_c (1_c/N_c − 1/N)(1_c/N_c − 1/N)ᵀ, which is Σ_c 1_c 1_cᵀ / N_c − 11ᵀ/N."""
-        indicator = cluster_indicator(Phi, self.n_clusters, random_state, self.name)
-        N, n_found = indicator.shape
+    def build(self, Phi: np.ndarray, random_state: Any, sample_weight: np.ndarray | None = None) -> Graph:
+        """L = Σ_c N_c (1_c/N_c − 1/N)(1_c/N_c − 1/N)ᵀ, which is Σ_c 1_c 1_cᵀ / N_c − 11ᵀ/N.
+
+        With sample weights L = Σ_c w_c w_cᵀ / W_c − wwᵀ/W, where w_c holds the weights of cluster c and W_c is their
+        sum.
+        """
+        indicator = cluster_indicator(Phi, self.n_clusters, random_state, self.name, sample_weight)
+        n_found = indicator.shape[1]
         if n_found < 2:
             raise ValueError(
                 f"{self.name} needs at least 2 clusters to have a scatter between them, "
                 f"found {n_found} with n_clusters={self.n_clusters}"
             )
-        ones = sp.csr_array(np.ones((N, 1)))
-        weights = np.append(1.0 / indicator.sum(axis=0), -1.0 / N)
-        return Graph.low_rank(sp.hstack([indicator, ones], format="csr"), weights)
+        sizes = indicator.sum(axis=0)
+        everything = sp.csr_array(indicator.sum(axis=1)[:, None])
+        weights = np.append(1.0 / sizes, -1.0 / sizes.sum())
+        return Graph.low_rank(sp.hstack([indicator, everything], format="csr"), weights)

@@ -17,13 +17,25 @@ class GivenLaplacian(Laplacian):
     ----------
     L : sparse matrix or ndarray of shape (N, N)
         The Laplacian of the rows that will be fitted, in their order.
+
+    Notes
+    -----
+    With sample weights a copy of a row has the links of the row and none to its other copies: an edge counts w_i w_j
+    times and what a row's diagonal has beyond its edges, the row's sum, w_i times.
     """
 
     name = "given"
+    supports_sample_weight = True
+    repeats_exactly = None
 
     def __init__(self, L: Any) -> None:
         self.L = L
 
-    def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
-        """The matrix itself."""
-        return Graph.from_matrix(self.L)
+    def build(self, Phi: np.ndarray, random_state: Any, sample_weight: np.ndarray | None = None) -> Graph:
+        """The matrix itself; with sample weights W L W with the diagonal that keeps the weighted row sums."""
+        graph = Graph.from_matrix(self.L)
+        if sample_weight is None:
+            return graph
+        beyond = sample_weight * graph.dot(np.ones(graph.n_nodes))
+        edges = graph.rescaled(sample_weight)
+        return edges + Graph(graph.n_nodes, beyond - edges.dot(np.ones(graph.n_nodes)))

@@ -16,7 +16,8 @@ class Identity(Laplacian):
     name = "identity"
     aliases = ("I",)
     kills_constants = False
+    supports_sample_weight = True
 
-    def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
-        """L = I."""
-        return Graph.identity(len(Phi))
+    def build(self, Phi: np.ndarray, random_state: Any, sample_weight: np.ndarray | None = None) -> Graph:
+        """L = I; with sample weights L = diag(w)."""
+        return Graph.identity(len(Phi)) if sample_weight is None else Graph(len(Phi), sample_weight.astype(float))

@@ -26,6 +26,9 @@ class KNN(Laplacian):
     among all points, and their edges stand for all: the scatter S_x = Φᵀ L Φ of that graph is an unbiased estimate
     of the whole graph's. Spectral regression needs the graph itself and refuses an estimate.
 
+    With sample weights an edge has the weight w_i w_j, the number of pairs that it stands for. The neighbours are
+    distinct rows of the data: this differs from repeating rows, whose nearest neighbours would be their own copies.
+
     Parameters
     ----------
     n_neighbors : int, default=5
@@ -38,14 +41,16 @@ class KNN(Laplacian):
 
     name = "knn"
     kills_constants = True
+    supports_sample_weight = True
+    repeats_exactly = False
 
     def __init__(self, n_neighbors: int = 5, max_exact: int = 50_000, n_queries: int = 1000) -> None:
         self.n_neighbors = n_neighbors
         self.max_exact = max_exact
         self.n_queries = n_queries
 
-    def build(self, Phi: Array, random_state: Any) -> Graph:
-        """L = D − A with A_ij = 1 if i ∈ N_j or j ∈ N_i."""
+    def build(self, Phi: Array, random_state: Any, sample_weight: Array | None = None) -> Graph:
+        """L = D − A with A_ij = 1, or w_i w_j with sample weights, if i ∈ N_j or j ∈ N_i."""
         from sklearn.neighbors import NearestNeighbors
 
         if not isinstance(self.n_neighbors, Integral) or not 1 <= self.n_neighbors < len(Phi):
@@ -63,7 +68,11 @@ class KNN(Laplacian):
         else:
             A = self._sampled_edges(search, ordered, random_state)
         back = np.argsort(order)
-        L = Graph.from_adjacency(A[back][:, back]).base
+        A = A[back][:, back]
+        if sample_weight is not None:
+            W = sp.diags_array(sample_weight)
+            A = W @ A @ W
+        L = Graph.from_adjacency(A).base
         return Graph(len(Phi), L, is_estimate=len(Phi) > self.max_exact)
 
     def _sampled_edges(self, search: Any, Phi: Array, random_state: Any) -> sp.csr_array:

@@ -32,6 +32,10 @@ class WeightedSum(Laplacian):
     weights : sequence of float or "auto", optional
         Their weights, positive; all one if None.
 
+    Notes
+    -----
+    Sample weights are passed on to the graphs that take them; the others are built on the rows as they are.
+
     Attributes
     ----------
     weights_ : ndarray of shape (n_graphs,)
@@ -39,21 +43,26 @@ class WeightedSum(Laplacian):
     """
 
     name = "weighted_sum"
+    supports_sample_weight = True
+    repeats_exactly = None
 
     def __init__(self, laplacians: Sequence[Laplacian], weights: Sequence[float] | str | None = None) -> None:
         self.laplacians = laplacians
         self.weights = weights
 
-    def build(self, Phi: Array, random_state: Any) -> Graph:
+    def build(self, Phi: Array, random_state: Any, sample_weight: Array | None = None) -> Graph:
         """L = Σ_k w_k L_k."""
         given = self._given_weights()
         for laplacian in self.laplacians:
             if isinstance(laplacian, NoGraph):
                 raise ValueError(f"{laplacian.name!r} has no graph and cannot be part of a sum of graphs")
-        graphs = [as_graph(laplacian.build(Phi, random_state), len(Phi), laplacian) for laplacian in self.laplacians]
+        graphs = [
+            as_graph(laplacian.build_weighted(Phi, random_state, sample_weight), len(Phi), laplacian)
+            for laplacian in self.laplacians
+        ]
         if given is None:
             names = [laplacian.name for laplacian in self.laplacians]
-            self.weights_, factors = _learn_weights(graphs, names, Phi)
+            self.weights_, factors = _learn_weights(graphs, names, Phi, sample_weight)
         else:
             self.weights_ = factors = np.array(given, dtype=float)
         first, *rest = (float(factor) * graph for factor, graph in zip(factors, graphs, strict=True))
@@ -75,9 +84,11 @@ class WeightedSum(Laplacian):
         return weights
 
 
-def _learn_weights(graphs: list[Graph], names: list[str], Phi: Array) -> tuple[Array, Array]:
+def _learn_weights(
+    graphs: list[Graph], names: list[str], Phi: Array, sample_weight: Array | None
+) -> tuple[Array, Array]:
     """The weights of the graphs scaled to the trace of S_t, and with this scale in them, those of the graphs."""
-    total = gram(Phi, column_means(Phi))
+    total = gram(Phi, column_means(Phi, sample_weight), sample_weight)
     size = float(np.trace(total))
     traces, alignments = np.empty(len(graphs)), np.empty(len(graphs))
     for k, (graph, name) in enumerate(zip(graphs, names, strict=True)):

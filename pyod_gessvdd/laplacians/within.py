@@ -26,13 +26,19 @@ class Within(Laplacian):
     name = "within"
     aliases = ("Sw",)
     kills_constants = True
+    supports_sample_weight = True
+    repeats_exactly = False
 
     def __init__(self, n_clusters: int = 5) -> None:
         self.n_clusters = n_clusters
 
-    def build(self, Phi: np.ndarray, random_state: Any) -> Graph:
-        """L = I − Σ_c 1_c 1_cᵀ / N_c; with no more distinct rows than clusters, of one cluster, and a warning."""
-        indicator = cluster_indicator(Phi, self.n_clusters, random_state, self.name)
+    def build(self, Phi: np.ndarray, random_state: Any, sample_weight: np.ndarray | None = None) -> Graph:
+        """L = I − Σ_c 1_c 1_cᵀ / N_c; with no more distinct rows than clusters, of one cluster, and a warning.
+
+        With sample weights L = diag(w) − Σ_c w_c w_cᵀ / W_c, where w_c holds the weights of cluster c and W_c is their
+        sum.
+        """
+        indicator = cluster_indicator(Phi, self.n_clusters, random_state, self.name, sample_weight)
         if _is_flat(Phi, indicator):
             warnings.warn(
                 f"the rows inside each of the n_clusters={self.n_clusters} clusters are equal, so that nothing is left "
@@ -40,15 +46,16 @@ class Within(Laplacian):
                 UserWarning,
                 stacklevel=2,
             )
-            indicator = sp.csr_array(np.ones((len(Phi), 1)))
-        return Graph.low_rank(indicator, -1.0 / indicator.sum(axis=0), diagonal=1.0)
+            indicator = sp.csr_array(indicator.sum(axis=1)[:, None])
+        base = 1.0 if sample_weight is None else sample_weight.astype(float)
+        return Graph(len(Phi), base, indicator, -1.0 / indicator.sum(axis=0))
 
 
 def _is_flat(Phi: np.ndarray, indicator: sp.csr_array) -> bool:
     """Whether the clusters hold equal rows only, although the rows are not all equal."""
     sizes = indicator.sum(axis=0)
     sums = indicator.T @ Phi
-    squares = float(np.einsum("ij,ij->", Phi, Phi))
+    squares = float(np.einsum("ij,ij->i", Phi, Phi) @ indicator.sum(axis=1))
     within = squares - float(np.einsum("ij,ij,i->", sums, sums, 1.0 / sizes))
-    total = squares - float(np.square(sums.sum(axis=0)).sum()) / len(Phi)
+    total = squares - float(np.square(sums.sum(axis=0)).sum()) / sizes.sum()
     return within <= RELATIVE_ZERO * total and total > RELATIVE_ZERO * squares

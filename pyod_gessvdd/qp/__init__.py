@@ -15,13 +15,17 @@ from pyod_gessvdd.components.validation import real_array
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError
 from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means
+from pyod_gessvdd.qp.kernel_dual import KernelDual
 
-__all__ = ["QPSolution", "SVDDDual", "solve_in_place", "solve_svdd"]
+__all__ = ["KernelDual", "QPSolution", "SVDDDual", "solve_in_place", "solve_kernel_svdd", "solve_svdd"]
 
 Array = np.ndarray
 
 #: An answer whose gap is above this is no answer; between ``tol`` and this it is used with a warning.
 GAP_REFUSED = 0.1
+#: Kernel matrices are centred if their points are closer together than this share of their squared distance from the
+#: origin: up to there at most three digits are lost, and a copy is saved.
+FAR_ORIGIN = 1e-3
 #: What a backend that does not claim to be exact is held to, if ``tol`` asks for more.
 INEXACT_TOL = 1e-6
 
@@ -119,24 +123,79 @@ def solve_in_place(
     Z /= scale
     linear /= scale2
     dual = SVDDDual(Z, upper, tol, linear=linear)
+    solution = _solve(dual, solver, warm_start)
+    return _in_units(solution, scale2, center=offset + scale * solution.center)
+
+
+def solve_kernel_svdd(
+    K: Array,
+    upper: Array,
+    solver: QPBackend,
+    tol: float,
+    warm_start: Array | None,
+    residual2: Array | None = None,
+) -> QPSolution:
+    """:func:`solve_in_place` for points in a kernel's space, given by their N × N inner products.
+
+    Parameters
+    ----------
+    K : ndarray of shape (N, N)
+        k(x_i, x_j), symmetric and positive semi-definite, C-contiguous; it is not changed.
+    upper, solver, tol, warm_start, residual2
+        As in :func:`solve_in_place`.
+
+    Returns
+    -------
+    QPSolution
+        ``center`` is empty: the centre is Σ α_i φ(x_i), and ``extras["center_norm2"]`` its squared length αᵀKα, so that
+        the squared distance of a point x from it is k(x, x) − 2 Σ α_i k(x_i, x) + αᵀKα.
+    """
+    N, given = len(K), K
+    diagonal = K.diagonal()
+    means = K @ np.full(N, 1.0 / N)
+    # The mean squared distance from the mean: what is left of K's diagonal if the origin is moved there.
+    spread = float((diagonal - means).sum() / N)
+    if spread <= 16 * np.finfo(float).eps * float(np.abs(diagonal).max()):
+        K = np.zeros_like(K)  # what is left is rounding: all points are equal
+    elif spread < FAR_ORIGIN * float(diagonal.sum() / N):
+        K = K - means
+        K -= means[:, None] - means.mean()
+    linear = K.diagonal() if residual2 is None else K.diagonal() + residual2
+    scale2 = float(linear.sum() / N) or 1.0
+    if scale2 != 1.0:
+        K, linear = K / scale2, linear / scale2
+    dual = KernelDual(K, upper, tol, linear=linear)
+    solution = _solve(dual, solver, warm_start)
+    return _in_units(
+        solution, scale2, extras={**solution.extras, "center_norm2": float(solution.alpha @ (given @ solution.alpha))}
+    )
+
+
+def _solve(dual: SVDDDual, solver: QPBackend, warm_start: Array | None) -> QPSolution:
+    """Let the backend solve the dual, unless there is nothing to solve, and certify its answer."""
+    upper, points = dual.upper, dual.K if isinstance(dual, KernelDual) else dual.Z
     if upper.sum() <= 1.0 + RELATIVE_ZERO:
         answer = QPSolution(upper / upper.sum(), status="only one α is feasible")
-    elif not linear.any():
+    elif not dual.linear.any():
         answer = QPSolution(upper / upper.sum(), status="all points are equal: every feasible α is optimal")
-    elif not Z.any():
-        rows, values = dual.best_vertex(linear)
-        answer = QPSolution(np.zeros(len(Z)), status="all points are equal: the largest residuals are outside")
+    elif not points.any():
+        rows, values = dual.best_vertex(dual.linear)
+        answer = QPSolution(np.zeros(len(upper)), status="all points are equal: the largest residuals are outside")
         answer.alpha[rows] = values
     else:
         answer = solver.solve(dual, warm_start if solver.supports_warm_start else None)
-    solution = _certify(dual, solver, answer)
+    return _certify(dual, solver, answer)
+
+
+def _in_units(solution: QPSolution, scale2: float, **others: Any) -> QPSolution:
+    """The solution of a problem whose squared lengths were divided by ``scale2``."""
     low, high = (end * scale2 for end in solution.radius2_interval)
     return replace(
         solution,
-        center=offset + scale * solution.center,
         radius2=(low + high) / 2,
         radius2_interval=(low, high),
         objective=solution.objective * scale2,
+        **others,
     )
 
 
@@ -169,7 +228,7 @@ def _certify(dual: SVDDDual, solver: QPBackend, answer: Any) -> QPSolution:
             f"QP backend {solver.name!r} stopped at a relative duality gap of {certificate.gap:.1e}, "
             f"above the {allowed:.1e} asked for (status: {answer.status})",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return replace(
         answer,

@@ -71,7 +71,8 @@ def _weighted_sum(state: UpdateState, psi: int) -> Array:
     if psi == 2:
         return state.alpha_mean
     rows = np.arange(len(state.Phi)) if psi == 1 else state.boundary
-    weights = np.ones(len(rows)) if psi == 1 else state.alpha[rows]
+    once = np.ones(len(rows)) if state.sample_weight is None else state.sample_weight
+    weights = once if psi == 1 else state.alpha[rows]
     total = np.zeros(state.Phi.shape[1])
     for block in row_blocks(len(rows), len(total)):
         total += weights[block] @ state.Phi[rows[block]]

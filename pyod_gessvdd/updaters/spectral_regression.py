@@ -11,12 +11,16 @@ multiple of the identity plus a thin factor (identity, pca, within) υ = C/c is 
 Which targets come out of that eigenspace would be up to LAPACK. We take the ones that the features can express best,
 that is those whose regression residual is smallest: this depends neither on the order of the rows nor on the units of
 the features, and it turns the eigenspace, however large, into an F × F problem.
+
+A sample of weight ω_i stands for ω_i equal rows. In the variables √ω_i t_i and √ω_i φ_i it counts once: the graph
+becomes diag(ω)^-½ L_x diag(ω)^-½, and D becomes diag(α_s / ω_s); w stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, cast
 
 import numpy as np
 import scipy.linalg
@@ -76,8 +80,10 @@ class SpectralRegression(Updater):
                 f"spectral regression needs every edge of the graph, and the graph of these {len(state.Phi)} samples "
                 "is a sample; use another updater or raise the laplacian's limit, for knn max_exact"
             )
+        if state.sample_weight is not None:
+            state = _counted_once(state, np.sqrt(state.sample_weight))
         root = state.once(__name__, "inverse_root", lambda: self._inverse_root(state.Phi))
-        levels = _levels(state, state.graph)
+        levels = _levels(state)
         levels.sort(key=lambda level: -state.sign * level.value)
         rows: list[Array] = []
         missing = state.n_components
@@ -101,49 +107,78 @@ class SpectralRegression(Updater):
         return vectors[:, keep] / np.sqrt(values[keep] + ridge)
 
 
-def _levels(state: UpdateState, graph: Graph) -> list[Level]:
+def _counted_once(state: UpdateState, roots: Array) -> UpdateState:
+    """The state in the variables √ω_i t_i and √ω_i φ_i; ``roots`` are the √ω_i."""
+    graph = cast(Graph, state.graph)
+    return replace(
+        state,
+        Phi=state.once(__name__, "Phi", lambda: roots[:, None] * state.Phi),
+        graph=state.once(__name__, "graph", lambda: graph.rescaled(1.0 / roots)),
+    )
+
+
+class _Support(NamedTuple):
+    """The α of the support vectors: what one of the samples that each stands for has of it, its root, and w."""
+
+    share: Array
+    root: Array
+    w: Array
+
+    @classmethod
+    def of(cls, state: UpdateState) -> _Support:
+        """D's diagonal, its root and w = √α; without sample weights the last two are the same."""
+        alpha = state.alpha[state.support]
+        if state.sample_weight is None:
+            root = np.sqrt(alpha)
+            return cls(alpha, root, root)
+        share = alpha / state.sample_weight[state.support]
+        return cls(share, np.sqrt(share), np.sqrt(alpha))
+
+
+def _levels(state: UpdateState) -> list[Level]:
     """The positive eigenvalues of M with what the regression needs of their eigenspaces."""
+    graph = cast(Graph, state.graph)
     support = state.support
-    w = np.sqrt(state.alpha[support])
+    shares = _Support.of(state)
 
     def target_features(V: Array) -> Array:
         """Φᵀt for t = L⁺ B v and the columns v of V: of shape (F, columns)."""
         if graph.has_closed_form:
-            features, lengths = _closed_form_targets(state, graph, w, V)
+            features, lengths = _closed_form_targets(state, graph, shares, V)
         else:
-            parts = []
+            solved = []
             for start in range(0, V.shape[1], COLUMNS):
                 T = graph.pinv_dot(spread(V[:, start : start + COLUMNS]))
-                parts.append((state.Phi.T @ T, np.linalg.norm(T, axis=0)))
-            features, lengths = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+                solved.append((state.Phi.T @ T, np.linalg.norm(T, axis=0)))
+            features, lengths = (np.concatenate(part, axis=-1) for part in zip(*solved, strict=True))
         # No feature tells duplicates apart: what the features have of a target that does is rounding.
         least = RELATIVE_ZERO * np.linalg.norm(state.Phi)
         return features * (np.linalg.norm(features, axis=0) > least * lengths)
 
     def spread(V: Array) -> Array:
         """B @ V, of shape (N,) or (N, m)."""
-        W = w if V.ndim == 1 else w[:, None]
+        root, w = (shares.root, shares.w) if V.ndim == 1 else (shares.root[:, None], shares.w[:, None])
         full = np.zeros((len(state.alpha), *V.shape[1:]))
-        full[support] = W * (V - W * (w @ V))
+        full[support] = root * (V - w * (shares.w @ V))
         return full
 
     ties: list[_Tie] = []
     if graph.has_closed_form and len(support) <= DENSE_SUPPORT:
-        values, vectors = _small_spectrum(state, graph, w)
+        values, vectors = _small_spectrum(state, graph, shares)
     elif graph.has_closed_form and graph.closed_form_pinv[2] == 0.0:
-        values, vectors = _thin_spectrum(state, graph, w)
-    elif graph.has_closed_form and _complement_size(groups := _equal(state.alpha[support]), graph) <= DENSE_SUPPORT:
-        values, vectors, ties = _closed_form_spectrum(state, graph, w, groups)
+        values, vectors = _thin_spectrum(state, graph, shares)
+    elif graph.has_closed_form and _complement_size(groups := _equal(shares.share), graph) <= DENSE_SUPPORT:
+        values, vectors, ties = _closed_form_spectrum(state, graph, shares, groups)
     else:
-        values, vectors = _operator_spectrum(state, graph, w, spread)
+        values, vectors = _operator_spectrum(state, graph, shares, spread)
     return _group(values, vectors, ties, target_features)
 
 
-def _closed_form_targets(state: UpdateState, graph: Graph, w: Array, V: Array) -> tuple[Array, Array]:
+def _closed_form_targets(state: UpdateState, graph: Graph, shares: _Support, V: Array) -> tuple[Array, Array]:
     """Φᵀt and ‖t‖ for t = rest·Bv + U diag(inverse − rest) Uᵀ Bv, without the N numbers of each t."""
     U, inverse, rest = graph.closed_form_pinv
     Phi_U = state.once(__name__, "Phi_U", lambda: state.Phi.T @ U)
-    BV = w[:, None] * (V - np.outer(w, w @ V))
+    BV = shares.root[:, None] * (V - np.outer(shares.w, shares.w @ V))
     coordinates = U[state.support].T @ BV
     beyond = (inverse - rest)[:, None]
     features = rest * (state.Phi[state.support].T @ BV) + Phi_U @ (beyond * coordinates)
@@ -162,21 +197,22 @@ def _complement_size(groups: list[Array], graph: Graph) -> int:
     return sum(min(len(group), 1 + graph.factor.shape[1]) for group in groups)
 
 
-def _small_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[Array, Array]:
+def _small_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple[Array, Array]:
     """The whole spectrum of M = P D^½ (rest·I + U diag(inverse − rest) Uᵀ) D^½ P, formed."""
     U, inverse, rest = graph.closed_form_pinv
-    factor = w[:, None] * U[state.support]
-    inner = rest * np.diag(w * w) + (factor * (inverse - rest)) @ factor.T
+    root, w = shares.root, shares.w
+    factor = root[:, None] * U[state.support]
+    inner = rest * np.diag(root * root) + (factor * (inverse - rest)) @ factor.T
     projected = inner - np.outer(w, w @ inner)
     M = projected - np.outer(projected @ w, w)
     return np.linalg.eigh((M + M.T) / 2)
 
 
-def _thin_spectrum(state: UpdateState, graph: Graph, w: Array) -> tuple[Array, Array]:
+def _thin_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple[Array, Array]:
     """The non-zero spectrum of M = G Gᵀ, G = P D^½ U diag(inverse)^½, where L has no more than its thin factor."""
     U, inverse, _ = graph.closed_form_pinv
-    G = w[:, None] * U[state.support] * np.sqrt(inverse)
-    vectors, singular, _ = scipy.linalg.svd(G - np.outer(w, w @ G), full_matrices=False)
+    G = shares.root[:, None] * U[state.support] * np.sqrt(inverse)
+    vectors, singular, _ = scipy.linalg.svd(G - np.outer(shares.w, shares.w @ G), full_matrices=False)
     return singular**2, vectors
 
 
@@ -189,43 +225,47 @@ class _Tie(NamedTuple):
 
 
 def _closed_form_spectrum(
-    state: UpdateState, graph: Graph, w: Array, groups: list[Array]
+    state: UpdateState, graph: Graph, shares: _Support, groups: list[Array]
 ) -> tuple[Array, Array, list[_Tie]]:
     """Spectrum of M = P (rest·D + D^½ U diag(inverse − rest) Uᵀ D^½) P, split at its large eigenspaces.
 
     Vectors on the points that share one α, orthogonal there to 1 and to the thin factor U, are eigenvectors with
-    υ = rest·α. What they leave of each group, span(1, U) on its points, is the complement; w lies in it.
+    υ = rest·α. What they leave of each group, span(1, U) on its points, is the complement; w lies in it. With sample
+    weights √ω is in the place of 1.
     """
     U, inverse, rest = graph.closed_form_pinv
-    alpha, U_s = state.alpha[state.support], U[state.support]
+    (alpha, root, w), U_s = shares, U[state.support]
+    counts = w / root  # √ω
     order = np.concatenate(groups)
-    bases = [_orthonormal(np.column_stack([np.ones(len(group)), U_s[group]])) for group in groups]
+    bases = [_orthonormal(np.column_stack([counts[group], U_s[group]])) for group in groups]
     basis = sp.block_diag(bases, format="csr")
 
     # M on that basis: P is I − wwᵀ.
     diagonal = np.repeat([alpha[group].mean() for group in groups], [thin.shape[1] for thin in bases])
     w_c = basis.T @ w[order]
-    factor_c = basis.T @ (w[:, None] * U_s)[order]
+    factor_c = basis.T @ (root[:, None] * U_s)[order]
     inner = rest * np.diag(diagonal) + (factor_c * (inverse - rest)) @ factor_c.T
     projected = inner - np.outer(w_c, w_c @ inner)
     M = projected - np.outer(projected @ w_c, w_c)
     values, small = np.linalg.eigh((M + M.T) / 2)
     vectors = np.zeros((len(order), len(values)))
     vectors[order] = basis @ small
+    # Taken off for the digits alone: the vectors are orthogonal to √ω.
+    mean = state.alpha_mean if state.sample_weight is None else (w * root) @ state.Phi[state.support]
     ties = [
-        _tie(state, state.support[group], thin, rest, float(alpha[group].mean()))
+        _tie(state.Phi, state.support[group], counts[group], mean, thin, rest, float(alpha[group].mean()))
         for group, thin in zip(groups, bases, strict=True)
         if len(group) > thin.shape[1]
     ]
     return values, vectors, ties
 
 
-def _tie(state: UpdateState, shared: Array, thin: Array, rest: float, alpha: float) -> _Tie:
+def _tie(Phi: Array, shared: Array, counts: Array, mean: Array, thin: Array, rest: float, alpha: float) -> _Tie:
     """The eigenspace on the rows ``shared`` orthogonal to ``thin``: t = L⁺ B v = rest √α v, so f = rest √α Φᵀv."""
-    moment = np.zeros((state.Phi.shape[1], state.Phi.shape[1]))
-    mixed = np.zeros((thin.shape[1], state.Phi.shape[1]))
-    for rows in row_blocks(len(shared), state.Phi.shape[1]):
-        block = state.Phi[shared[rows]] - state.alpha_mean
+    moment = np.zeros((Phi.shape[1], Phi.shape[1]))
+    mixed = np.zeros((thin.shape[1], Phi.shape[1]))
+    for rows in row_blocks(len(shared), Phi.shape[1]):
+        block = Phi[shared[rows]] - np.outer(counts[rows], mean)
         moment += block.T @ block
         mixed += thin[rows].T @ block
     rounding = 1e-13 * np.trace(moment)
@@ -235,7 +275,7 @@ def _tie(state: UpdateState, shared: Array, thin: Array, rest: float, alpha: flo
 
 
 def _operator_spectrum(
-    state: UpdateState, graph: Graph, w: Array, spread: Callable[[Array], Array]
+    state: UpdateState, graph: Graph, shares: _Support, spread: Callable[[Array], Array]
 ) -> tuple[Array, Array]:
     """The spectrum of M for a sparse or dense L: whole for few support vectors, its wanted end for many."""
     support = state.support
@@ -243,17 +283,17 @@ def _operator_spectrum(
 
     def product(V: Array) -> Array:
         """M @ V for V of shape (#SV,) or (#SV, m)."""
-        W = w if V.ndim == 1 else w[:, None]
-        inner = W * graph.pinv_dot(spread(V))[support]
-        return inner - W * (w @ inner)
+        root, w = (shares.root, shares.w) if V.ndim == 1 else (shares.root[:, None], shares.w[:, None])
+        inner = root * graph.pinv_dot(spread(V))[support]
+        return inner - w * (shares.w @ inner)
 
     if n_support <= DENSE_SUPPORT:
         M = np.hstack([product(E) for E in np.array_split(np.eye(n_support), -(-n_support // COLUMNS), axis=1)])
         return scipy.linalg.eigh((M + M.T) / 2)
     if state.criterion == "min" and graph.joins(support):
-        find, least = _by_reduction(state, graph, w), 0.0
+        find, least = _by_reduction(state, graph, shares.root), 0.0
     else:
-        find, least = _by_products(state, w, product)
+        find, least = _by_products(state, shares.w, product)
     d, count = state.n_components, state.n_components + 2
     while True:
         count = min(count, n_support - 1)
@@ -277,7 +317,7 @@ def _by_products(state: UpdateState, w: Array, product: Callable[[Array], Array]
     return lambda count: eigsh(moved, count, which=end, v0=_start(state), tol=1e-8), RELATIVE_ZERO * largest
 
 
-def _by_reduction(state: UpdateState, graph: Graph, w: Array) -> _Find:
+def _by_reduction(state: UpdateState, graph: Graph, root: Array) -> _Find:
     """Lanczos on M⁺ = D^-½ K D^-½, whose largest eigenvalues are the smallest of M.
 
     K is the Kron reduction of L onto the support: M = P D^½ L⁺ D^½ P sees of L⁺ only the block of the support, and of
@@ -285,13 +325,13 @@ def _by_reduction(state: UpdateState, graph: Graph, w: Array) -> _Find:
     and K's products are cheap: for 50,000 samples with 5,000 support vectors 2.5 s instead of 7 to 17.
     """
     # υ ≤ α_i / [K]_ii: a target of a support vector whose α is rounding has a υ that counts as zero.
-    kept = np.flatnonzero(w**2 > RELATIVE_ZERO * w.max() ** 2)
-    K, root = graph.kron_reduction(state.support[kept]), w[kept]
-    inverse = LinearOperator((len(kept), len(kept)), lambda v: K(v / root) / root, dtype=float)
+    kept = np.flatnonzero(root**2 > RELATIVE_ZERO * root.max() ** 2)
+    K, scale = graph.kron_reduction(state.support[kept]), root[kept]
+    inverse = LinearOperator((len(kept), len(kept)), lambda v: K(v / scale) / scale, dtype=float)
 
     def find(count: int) -> tuple[Array, Array]:
         values, found = eigsh(inverse, min(count, len(kept) - 1), which="LA", v0=_start(state)[kept], tol=1e-8)
-        vectors = np.zeros((len(w), len(values)))
+        vectors = np.zeros((len(root), len(values)))
         vectors[kept] = found
         return 1.0 / values, vectors
 

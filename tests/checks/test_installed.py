@@ -47,6 +47,7 @@ NO_GRAPH = {
     "is_sparse",
     "follows_the_samples",
     "takes_any_random_state",
+    "sample_weight",
     "in_a_sum",
     "on_one_column",
     "on_duplicates",

@@ -11,6 +11,7 @@ from tests.checks.mutants.register import MUTANTS
 
 SOUND = [
     laplacians.Chain,
+    laplacians.Spread,
     updaters.Step,
     qp_backends.Solver,
     qp_backends.Brittle,

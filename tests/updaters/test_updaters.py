@@ -1,5 +1,7 @@
 """The three sub-algorithms against the paper's formulas with dense N × N matrices."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -349,6 +351,46 @@ def test_far_groups_whose_every_row_is_a_support_vector_do_not_hide_the_positive
     expected, _ = _dense_regression(Phi, alpha, graph, direction)
     monkeypatch.setattr(spectral_regression_module, "DENSE_SUPPORT", dense_support)
     assert _same_rows(SpectralRegression().update(_state(Phi, alpha, graph, direction)), expected) < 1e-7
+
+
+def _repeated(Phi, alpha, graph, weights, spec):
+    """The rows as often as their weights say, each with its share of α, and the graph of the copies."""
+    E = np.repeat(np.eye(len(Phi)), weights, axis=0)
+    if spec == "knn":
+        # A copy of a row has its neighbours: see KNN on why the search among the copies would not find them.
+        A = E @ -graph.toarray() @ E.T
+        copies = Graph.from_adjacency(A * (1 - E @ E.T))
+    else:
+        copies = resolve("laplacian", spec).build(E @ Phi, 0)
+    return E @ Phi, E @ (alpha / weights), copies
+
+
+@pytest.mark.parametrize("spec", ["identity", "pca", "within(n_clusters=1)", "knn"])
+@both_directions
+@pytest.mark.parametrize("make_alpha", [_distinct_alpha, _tied_alpha], ids=["distinct", "tied"])
+@pytest.mark.parametrize("dense_support", [8, 300])
+def test_the_regression_of_weighted_samples_is_that_of_repeated_rows(
+    spec, direction, make_alpha, dense_support, monkeypatch
+):
+    Phi, weights = _features(), np.random.default_rng(4).integers(1, 4, size=N)
+    alpha = make_alpha() * weights
+    alpha /= alpha.sum()
+    laplacian = resolve("laplacian", spec)
+    expected = SpectralRegression().update(
+        _state(*_repeated(Phi, alpha, laplacian.build(Phi, 0), weights, spec), direction)
+    )
+    monkeypatch.setattr(spectral_regression_module, "DENSE_SUPPORT", dense_support)
+    state = _state(Phi, alpha, laplacian.build(Phi, 0, sample_weight=weights.astype(float)), direction)
+    found = SpectralRegression().update(replace(state, sample_weight=weights.astype(float)))
+    assert _same_rows(found, expected) < 1e-6
+
+
+def test_the_regulariser_of_all_samples_counts_them_by_their_weights():
+    Phi, alpha, weights = _features() + 1.0, _distinct_alpha(), np.arange(N) % 3 + 1
+    state = replace(_state(Phi, alpha, None), sample_weight=weights.astype(float))
+    repeated = _state(np.repeat(Phi, weights, axis=0), np.repeat(alpha / weights, weights), None)
+    updater = Gradient(step_size=1e-3, psi=1, beta=0.1)
+    np.testing.assert_allclose(updater.update(state), updater.update(repeated), rtol=1e-9)
 
 
 @every_graph

@@ -385,3 +385,48 @@ class NeedsMoreRows(Chain):
     def build(self, Phi, random_state):
         np.linalg.inv(np.round(Phi.T @ Phi, 8) * (np.linalg.matrix_rank(Phi) == Phi.shape[1]))
         return super().build(Phi, random_state)
+
+
+class Spread(Laplacian):
+    """The covariance of the samples, each counted as often as its weight says."""
+
+    kills_constants = True
+    supports_sample_weight = True
+
+    def build(self, Phi, random_state, sample_weight=None):
+        shares = np.full(len(Phi), 1 / len(Phi)) if sample_weight is None else sample_weight / sample_weight.sum()
+        return Graph(len(Phi), shares, shares[:, None], [-1.0])
+
+
+@caught_by("check_laplacian_sample_weight", "weight the samples, their number and their means")
+class ForgetsToWeighTheMean(Spread):
+    """Weights the samples but takes them off their plain mean."""
+
+    kills_constants = None
+
+    def build(self, Phi, random_state, sample_weight=None):
+        graph = super().build(Phi, random_state, sample_weight)
+        return Graph(len(Phi), graph.base, np.full((len(Phi), 1), 1 / len(Phi)), [-0.9])
+
+
+@caught_by("check_laplacian_sample_weight", "declare supports_sample_weight = False")
+class IgnoresWeights(Chain):
+    """Claims to take sample weights and does not use them."""
+
+    supports_sample_weight = True
+    repeats_exactly = False
+
+    def build(self, Phi, random_state, sample_weight=None):
+        return super().build(Phi, random_state)
+
+
+@caught_by("check_laplacian_sample_weight", "though no sample counts more than another")
+class LinksTheHeavy(Chain):
+    """Adds links between samples of a weight above one."""
+
+    supports_sample_weight = True
+    repeats_exactly = False
+
+    def build(self, Phi, random_state, sample_weight=None):
+        graph = super().build(Phi, random_state)
+        return graph if sample_weight is None else graph + Graph(len(Phi), sample_weight - 1.0)

@@ -1,0 +1,92 @@
+"""The settings of a fit: the paper's values, and the values of what is left open, which depend on the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+from pyod_gessvdd.components.contracts import Kernel, Laplacian, NoGraph, QPBackend, Updater
+from pyod_gessvdd.kernels.npt import PairwiseKernel
+from pyod_gessvdd.laplacians.identity import Identity
+
+#: Algorithm 1 as the paper has it: the value of every setting that a detector neither fixes nor has as a parameter.
+PAPER: dict[str, Any] = {
+    "kernel": "linear",
+    "gamma": None,
+    "sigma": None,
+    "laplacian": "none",
+    "updater": "gradient",
+    "criterion": "min",
+    "n_components": None,
+    "C": None,
+    "nu": None,
+    "step_size": 0.1,
+    "n_iter": 5,
+    "tol": 0.0,
+    "keep": "last",
+    "init": "pca",
+    "around_mean": True,
+    "center": True,
+    "novelty": True,
+    "trim": 0.0,
+    "standardize": False,
+    "ridge": 1e-6,
+    "qp_backend": "auto",
+    "qp_tol": 1e-8,
+    "residual": False,
+    "threshold": "radius",
+    "contamination": 0.1,
+    "random_state": None,
+}
+
+
+@dataclass(frozen=True)
+class Components:
+    """The four components of a fit, fresh, with the detector's values where they ask for them."""
+
+    kernel: Kernel
+    laplacian: Laplacian
+    updater: Updater
+    qp_backend: QPBackend
+
+
+#: The updates of a subspace, and its ridge, unless given.
+DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
+#: From this many rows on nothing depends on their number.
+MANY_ROWS = 700
+
+
+def for_rows(settings: dict[str, Any], n_rows: int) -> dict[str, Any]:
+    """The settings with a value for what was left open, for so many training rows."""
+    whole = settings["n_components"] == "all"
+    novelty, residual = bool(settings["novelty"]), bool(settings["residual"])
+    few = min(1.0, n_rows / MANY_ROWS)
+    filled = dict(settings)
+    if settings["trim"] == "auto":
+        expected = settings["contamination"]
+        share = float(expected) if isinstance(expected, Real) else 0.1
+        filled["trim"] = 0.0 if novelty or not residual else share
+    elif settings["trim"] is None:
+        filled["trim"] = 0.0
+    if settings["n_iter"] is None:
+        filled["n_iter"] = 0 if whole else DEFAULT_UPDATES
+    if settings["ridge"] is None:
+        filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-6 * few**-3 if novelty else 1e-3 / few
+    filled["widening"] = (4.0 if novelty else 1.0) / few if whole and residual else None
+    ranks = 0.25 * few
+    filled["view_weights"] = (
+        ((1.0 - ranks) / 2, (1.0 - ranks) / 2, ranks) if settings["standardize"] == "auto" else None
+    )
+    return filled
+
+
+def has_whole_space(parts: Components, settings: dict[str, Any], n_rows: int) -> bool:
+    """Whether the description is that of a kernel's whole space, which needs no features."""
+    kernel, laplacian = parts.kernel, parts.laplacian
+    if not (isinstance(kernel, PairwiseKernel) and kernel.energy in (None, 1.0) and kernel.input_is_rows):
+        return False
+    open_settings = settings["n_components"] == "all" and settings["n_iter"] == 0 and settings["residual"]
+    if not open_settings or not isinstance(settings["init"], str) or settings["center"]:
+        return False
+    return isinstance(laplacian, Identity) or (isinstance(laplacian, NoGraph) and kernel.is_exact(n_rows))

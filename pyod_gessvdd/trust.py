@@ -1,0 +1,147 @@
+"""Trust: which training rows a description may learn from.
+
+The concentration step of the minimum covariance determinant, with our own description in place of the ellipsoid: a wide
+description (a ridge as large as the usual scatter, where mass counts and a few rows make no direction short) scores all
+rows as if left out, the share with the smallest scores is trusted, and the step is repeated until the set is stable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from sklearn.utils import check_random_state
+
+from pyod_gessvdd.components.contracts import Kernel
+from pyod_gessvdd.feature_map import learn_scaling
+from pyod_gessvdd.kernels.npt import PairwiseKernel
+from pyod_gessvdd.linalg import gram, row_blocks, rows_by_content, weighted_quantiles
+from pyod_gessvdd.whole_space import LEAST_LEFT, LandmarkMap, cholesky
+
+Array = np.ndarray
+
+#: λ of the wide description, as a share of Tr(S_x²)/Tr(S_x).
+WIDE_RIDGE = 1.0
+#: The most rounds; the set is stable after three to eight.
+MAX_ROUNDS = 20
+#: The rounds run on at most this many rows, with at most this many landmarks; then all rows are measured once.
+MAX_ROWS, MAX_LANDMARKS = 5000, 300
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The trusted rows, and how they were found.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Their places.
+    history : list of dict
+        For each round: how many rows were trusted, how many of them were not before, and the largest score among them.
+    """
+
+    rows: Array
+    history: list[dict[str, Any]]
+
+
+def trusted_rows(
+    X: Array, kernel: Kernel, share: float, random_state: int, sample_weight: Array | None = None
+) -> Trust:
+    """The share of rows that a wide description finds the most usual.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, D)
+        The training rows.
+    kernel : Kernel
+        The detector's, not fitted yet; it sees the signed logarithms of the standardised columns, in which far groups
+        stay far.
+    share : float
+        Between 0 and 1.
+    random_state : int
+        Draws rows and landmarks where there are many.
+    sample_weight : ndarray of shape (N,), optional
+        How often each row counts.
+    """
+    scaled = learn_scaling(X, kernel, center=True, standardize="signed_log", sample_weight=sample_weight).apply(X)
+    weights = np.ones(len(X)) if sample_weight is None else sample_weight
+    sample = np.arange(len(X))
+    if len(X) > MAX_ROWS:
+        drawn = np.sort(check_random_state(random_state).choice(len(X), MAX_ROWS, replace=False))
+        sample = rows_by_content(scaled)[drawn]
+    features = _wide_features(kernel, scaled[sample], random_state)
+    Phi, missed = features(scaled[sample])
+    wide = _Wide(Phi, missed, weights[sample])
+    kept, history = wide.concentrate(share)
+    if len(sample) == len(X):
+        return Trust(kept, history)
+    scores = np.empty(len(X))
+    for rows in row_blocks(len(X), wide.Phi.shape[1]):
+        scores[rows] = wide.as_new(*features(scaled[rows]))
+    scores[sample] = wide.left_out_scores(kept)
+    return Trust(np.flatnonzero(scores <= weighted_quantiles(scores, [share], sample_weight)[0]), history)
+
+
+def _wide_features(kernel: Kernel, scaled: Array, random_state: int) -> Any:
+    """A function from scaled rows to features and what they miss, cheap enough to be asked for every row."""
+    if isinstance(kernel, PairwiseKernel) and not kernel.exact_only:
+        kernel.prepare(scaled)
+        drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
+        return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features
+    kernel.fit(scaled)
+    return kernel.features_and_residual
+
+
+class _Wide:
+    """Rows in the features of a wide description."""
+
+    def __init__(self, Phi: Array, missed: Array, weights: Array) -> None:
+        self.Phi, self.missed, self.weights = Phi, missed, weights
+
+    def concentrate(self, share: float) -> tuple[Array, list[dict[str, Any]]]:
+        """The trusted rows when they no longer change, and the rounds."""
+        kept = np.arange(len(self.Phi))
+        history: list[dict[str, Any]] = []
+        for _ in range(MAX_ROUNDS):
+            scores = self.left_out_scores(kept)
+            limit = weighted_quantiles(scores, [share], self.weights)[0]
+            # Not exactly so many: rows that are equal are trusted together, whatever their order.
+            closest = np.flatnonzero(scores <= limit)
+            history.append(
+                {
+                    "round": len(history) + 1,
+                    "n_trusted": len(closest),
+                    "n_new": len(np.setdiff1d(closest, kept, assume_unique=True)),
+                    "limit": float(limit),
+                }
+            )
+            if np.array_equal(closest, kept):
+                break
+            kept = closest
+        return kept, history
+
+    def _learn(self, kept: Array) -> tuple[Array, float]:
+        weights = self.weights[kept]
+        S = gram(self.Phi[kept], np.zeros(self.Phi.shape[1]), None if (weights == 1.0).all() else weights)
+        missed = weights * self.missed[kept]
+        squares = float(np.einsum("ij,ij->", S, S)) + float(missed @ missed)
+        lam = WIDE_RIDGE * squares / max(float(np.trace(S)) + float(missed.sum()), np.finfo(float).tiny)
+        S[np.diag_indices_from(S)] += max(lam, np.finfo(float).tiny)
+        return cholesky(S, 0.0), lam
+
+    def left_out_scores(self, kept: Array) -> Array:
+        """The squared lengths of all rows; of those that are kept, as if each had been left out."""
+        self._R, self._lam = self._learn(kept)
+        inside = self._inside(self.Phi)
+        inside[kept] /= np.maximum(1.0 - inside[kept], LEAST_LEFT)
+        return inside + self.missed / self._lam
+
+    def as_new(self, Phi: Array, missed: Array) -> Array:
+        """The same for other rows, by the metric that was learnt last."""
+        return self._inside(Phi) + missed / self._lam
+
+    def _inside(self, Phi: Array) -> Array:
+        Z = scipy.linalg.solve_triangular(self._R, Phi.T, lower=True)
+        return np.einsum("ij,ij->j", Z, Z)
