@@ -99,7 +99,10 @@ def weighted_quantiles(X: Array, shares: Any, weights: Array | None = None) -> A
     # Row i takes the places [ends − w, ends − 1] among all; between two rows' places numpy interpolates, and so here.
     starts = ends - weights[order]
     places = np.column_stack([starts, np.maximum(ends - 1.0, starts)]).ravel()
-    return np.asarray(np.interp(shares * max(ends[-1] - 1.0, 0.0), places, np.repeat(values, 2)))
+    wanted = shares * max(ends[-1] - 1.0, 0.0)
+    # On a row's place the quantile is the row's value to the last bit: equal rows have equal quantiles.
+    wanted = np.where(np.abs(wanted - np.rint(wanted)) <= RELATIVE_ZERO * ends[-1], np.rint(wanted), wanted)
+    return np.asarray(np.interp(wanted, places, np.repeat(values, 2)))
 
 
 def gram(Phi: Array, shift: Array, weights: Array | None = None) -> Array:

@@ -15,7 +15,7 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import row_blocks
+from pyod_gessvdd.linalg import RELATIVE_ZERO, row_blocks
 from pyod_gessvdd.residual import left_out_factor, leverage
 from pyod_gessvdd.subspace import Subspace, orthonormalise, subspace_distance
 
@@ -151,11 +151,15 @@ def record(iteration: int, solution: QPSolution) -> dict[str, Any]:
 
 
 def _is_better(iterate: TrainingResult, kept: TrainingResult, criterion: str) -> bool:
-    """Whether an iterate's criterion is better; one that has lost dimensions is worse, as its trace has fewer terms."""
+    """Whether an iterate's criterion is better; one that has lost dimensions is worse, as its trace has fewer terms.
+
+    A difference that the solver's duality gap explains is a tie, and the earlier one stays.
+    """
     if len(iterate.subspace.Q) != len(kept.subspace.Q):
         return len(iterate.subspace.Q) > len(kept.subspace.Q)
     change = iterate.solution.objective - kept.solution.objective
-    return change > 0 if criterion == "max" else change < 0
+    unsure = max(iterate.solution.gap, kept.solution.gap, RELATIVE_ZERO) * abs(kept.solution.objective)
+    return change > unsure if criterion == "max" else change < -unsure
 
 
 def _reason_to_stop(history: list[dict[str, Any]], n_iter: int, tol: float) -> str:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import scipy.stats
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from pyod_gessvdd import linalg
 from pyod_gessvdd.linalg import TILE, map_blocks
-from pyod_gessvdd.preprocessing import Scaling
+from pyod_gessvdd.preprocessing import N_QUANTILES, SCALINGS, NormalScores, Scaling
 
 
 @pytest.fixture
@@ -163,3 +163,70 @@ def test_quantile_gives_each_column_a_normal_distribution():
         inner = np.sort(scaled[:, column])[5:-5]
         expected = scipy.stats.norm.ppf((np.arange(200) / 199)[5:-5])
         np.testing.assert_allclose(inner, expected, atol=1e-6)
+
+
+# Sample weights -----------------------------------------------------------------------------------------------------
+
+WEIGHTS = np.arange(200) % 4 + 1.0
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("standardize", [False, True, *SCALINGS])
+def test_a_weight_is_as_good_as_repeating_the_row(standardize, center):
+    X = _columns()
+    weighted = Scaling.learn(X, center=center, standardize=standardize, sample_weight=WEIGHTS)
+    repeated = Scaling.learn(np.repeat(X, WEIGHTS.astype(int), axis=0), center=center, standardize=standardize)
+    rows = np.vstack([X, 1.1 * X + 0.3])
+    np.testing.assert_allclose(weighted.apply(rows), repeated.apply(rows), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("standardize", SCALINGS)
+def test_equal_weights_scale_as_none_do(standardize):
+    X = _columns()
+    with_weights = Scaling.learn(X, center=True, standardize=standardize, sample_weight=np.ones(200)).apply(X)
+    without = Scaling.learn(X, center=True, standardize=standardize).apply(X)
+    np.testing.assert_allclose(with_weights, without, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [0.1, -7.3, 1e9])
+def test_a_constant_column_is_only_shifted_with_weights_too(value):
+    weights = np.random.default_rng(0).uniform(0.1, 3.0, size=1000)
+    scaling = Scaling.learn(np.full((1000, 2), value), center=True, standardize=True, sample_weight=weights)
+    assert (scaling.scale == 1.0).all()
+    np.testing.assert_allclose(scaling.mean, value, rtol=1e-15)
+
+
+# Normal scores ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_rows", [50, 1000, 2500])
+def test_normal_scores_are_those_of_scikit_learns_quantile_transformer(n_rows):
+    X = np.random.default_rng(0).lognormal(size=(n_rows, 3))
+    expected = QuantileTransformer(
+        n_quantiles=min(n_rows, N_QUANTILES), output_distribution="normal", subsample=None
+    ).fit_transform(X)
+    inside = (X.min(axis=0) < X) & (X.max(axis=0) > X)
+    np.testing.assert_allclose(NormalScores.learn(X)(X)[inside], expected[inside], atol=1e-6)
+
+
+def test_the_smallest_and_the_largest_value_are_as_far_out_as_can_be():
+    X = np.arange(20.0)[:, None]
+    scores = NormalScores.learn(X)
+    np.testing.assert_allclose(
+        scores(np.array([[-5.0], [0.0], [19.0], [99.0]]))[:, 0], [-5.2, -5.2, 5.2, 5.2], atol=1e-2
+    )
+
+
+def test_equal_values_get_the_middle_of_their_places():
+    X = np.random.default_rng(0).integers(0, 7, size=(83, 2)).astype(float)
+    places = np.sort(X, axis=0)
+    for j in range(2):
+        first, last = (np.searchsorted(places[:, j], X[:, j], side=side) for side in ("left", "right"))
+        shares = np.clip((first + last - 1) / 2 / 82, 1e-7, 1 - 1e-7)
+        np.testing.assert_allclose(NormalScores.learn(X)(X)[:, j], scipy.stats.norm.ppf(shares), atol=1e-9)
+
+
+def test_normal_scores_rise_with_the_values():
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    rows = np.linspace(X.min() - 1, X.max() + 1, 500)[:, None]
+    assert (np.diff(NormalScores.learn(X)(rows)[:, 0]) >= 0).all()

@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import scale
 
 from pyod_gessvdd import GESSVDD, Updater
+from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.detectors.variants import VARIANTS
 from pyod_gessvdd.qp import solve_svdd
@@ -328,16 +329,17 @@ def test_each_solve_starts_from_the_last_alpha(X):
     graph = resolve("laplacian", "pca").build(X, None)
     seen = []
 
-    def solve(Z, last_alpha):
+    def fit_boundary(Z, residual2, last_alpha):
+        assert residual2 is None
         seen.append((Z.copy(), last_alpha))  # the next iteration overwrites Z
-        return solve_svdd(Z, C)
+        solution = solve_svdd(Z, C)
+        return Sphere(solution.center, solution.radius2), solution
 
     result = alternate(
         TrainingData(X, graph, graph.scatter(X)),
         random_directions(2, 5, 0),
-        n_components=2,
         updater=Gradient(),
-        solve=solve,
+        fit_boundary=fit_boundary,
         criterion="max",
         ridge=0.0,
         n_iter=2,
@@ -348,7 +350,7 @@ def test_each_solve_starts_from_the_last_alpha(X):
     assert seen[0][1] is None
     for (Z, _), (_, last_alpha) in pairwise(seen):
         np.testing.assert_array_equal(last_alpha, solve_svdd(Z, C).alpha)
-    np.testing.assert_allclose(seen[-1][0], X @ result.projection.T, atol=1e-12)
+    np.testing.assert_allclose(seen[-1][0], X @ result.subspace.projection.T, atol=1e-12)
 
 
 # Invariances --------------------------------------------------------------------------------------------------------

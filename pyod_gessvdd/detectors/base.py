@@ -113,6 +113,11 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
         if len(rows) < 2:
             raise ValueError(f"sample_weight must leave at least 2 rows with a positive weight, got {len(rows)}")
+        if weights is not None and len(rows) < len(X) and not parts.kernel.input_is_rows:
+            raise ValueError(
+                f"sample_weight must be positive with a kernel matrix, got 0 for row {int(np.argmin(weights))}; "
+                "leave out its row and its column instead"
+            )
         if settings["trim"] == 0.0 or not parts.kernel.input_is_rows:
             return Trust(rows, [])
         inside = None if weights is None else weights[rows]

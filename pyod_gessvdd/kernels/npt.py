@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -87,8 +88,18 @@ class PairwiseKernel(Kernel):
         """Σ_l weights_il ∂k(x_i, y_l)/∂x_i for each row, of shape (len(X), D), with K = ``gram(X, Y)``."""
         raise NotImplementedError(f"kernel {self.name!r} has no derivative")
 
-    def prepare(self, X: Array) -> None:
-        """Learn what :meth:`gram` needs from the training rows, for instance a width; called before it."""
+    def prepare(self, X: Array, sample_weight: Array | None = None) -> None:
+        """Learn what :meth:`gram` needs from the training rows, for instance a width; called before it.
+
+        An override that has no use for weights leaves them out of its signature.
+        """
+
+    def prepare_weighted(self, X: Array, sample_weight: Array | None) -> None:
+        """``prepare`` with the sample weights if there are any and it takes them: what the host calls."""
+        if sample_weight is not None and "sample_weight" in signature(self.prepare).parameters:
+            self.prepare(X, sample_weight=sample_weight)
+        else:
+            self.prepare(X)
 
     def fit(self, X: Array) -> PairwiseKernel:
         """Learn the map from the training rows."""
@@ -106,7 +117,7 @@ class PairwiseKernel(Kernel):
         limit = self.max_features
         if limit is not None and not (isinstance(limit, Integral) and limit >= 1):
             raise ValueError(f"max_features must be a positive integer or None, got {limit!r}")
-        self.prepare(X)
+        self.prepare_weighted(X, sample_weight)
         fit = self._fit_exact if self.is_exact(len(X)) else self._fit_nystroem
         features, missed = fit(X, sample_weight)
         return features, missed if self._keeps_own_residual() else None

@@ -546,8 +546,8 @@ def test_updater_that_finds_nothing_ends_the_alternation_and_says_so():
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        (lambda dual: dual.upper[:3], r"returned alpha of shape \(3,\); expected \(80,\)"),
-        (lambda dual: dual.upper[:, None], r"returned alpha of shape \(80, 1\); expected \(80,\)"),
+        (lambda dual: dual.upper[:3], r"returned alpha of shape \(3,\); expected \(40,\)"),
+        (lambda dual: dual.upper[:, None], r"returned alpha of shape \(40, 1\); expected \(40,\)"),
         (None, "returned None; expected an array of real numbers"),
         ("solved", "returned values of type .*; expected an array of real numbers"),
         (lambda dual: dual.upper * np.nan, "returned NaN or infinite values in alpha"),
