@@ -179,8 +179,9 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             counts_missed=settings["residual"],
             sample_weight=weights,
         )
-        graph = build_graph(parts.laplacian, Phi, settings["random_state"], weights)
-        S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian)
+        laplacian = parts.laplacian if len(trusted) == len(X) else parts.laplacian.of_rows(trusted)
+        graph = build_graph(laplacian, Phi, settings["random_state"], weights)
+        S_x = None if graph is None else graph_scatter(graph, Phi, laplacian)
         Q = start(Phi, S_x, settings, settings["random_state"], weights)
 
         def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> tuple[Boundary, QPSolution]:
@@ -188,7 +189,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
                 Z, residual2, upper, backend=parts.qp_backend, tol=settings["qp_tol"], last_alpha=last_alpha
             )
 
-        data = TrainingData(Phi, graph, S_x, missed)
+        data = TrainingData(Phi, graph, S_x, missed, weights)
         result = alternate(
             data,
             Q,
@@ -202,7 +203,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             scores = left_out = description.scores(X)
         else:
             power = 1.0 if settings["n_components"] == "all" else LEFT_OUT_POWER
-            scores, left_out = training_scores(description, data, weights, power)
+            scores, left_out = training_scores(description, data, power)
             if len(trusted) < len(X):
                 as_new = description.scores(X)
                 scores, left_out = _spread(scores, trusted, as_new), _spread(left_out, trusted, as_new)
