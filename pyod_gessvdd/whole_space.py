@@ -194,17 +194,19 @@ class Lengths:
     """The rows' squared lengths in the metric of the trusted rows.
 
     ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 for the
-    others), and ``beyond`` the part of every row that no trusted row has a part in.
+    others), ``beyond`` the part of every row that no trusted row has a part in, and ``scaled`` what leaving a trusted
+    row out of the scaling, too, multiplies its length with.
     """
 
     plain: Array
     left: Array
     beyond: Array | float = 0.0
+    scaled: Array | float = 1.0
 
     @property
     def left_out(self) -> Array:
         """As if each row had been left out."""
-        return self.plain / self.left + self.beyond
+        return (self.plain / self.left + self.beyond) * self.scaled
 
 
 class _Rows(ABC):
@@ -245,6 +247,7 @@ def learn(
     tol: float,
     share_outside: float | None = None,
     sample_weight: Array | None = None,
+    scaled_without_itself: Array | None = None,
 ) -> Learnt:
     """The description of the trusted rows.
 
@@ -269,12 +272,15 @@ def learn(
         who is labelled must not have had a part in the description that a new row like it is measured by.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
+    scaled_without_itself : ndarray of shape (N, D), optional
+        The rows as :meth:`Scaling.apply_to_training` has them, for their scores as if left out.
     """
     kernel.prepare(scaled)
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
     rows: _Rows
     if kernel.is_exact(len(scaled)):
-        rows = _ExactRows(kernel, scaled, kernel.checked_gram(scaled), weights)
+        moved = None if scaled_without_itself is None else kernel.gram(scaled_without_itself, scaled)
+        rows = _ExactRows(kernel, scaled, kernel.checked_gram(scaled), weights, moved)
     else:
         rows = _LandmarkRows.of(kernel, scaled, weights, trusted)
     lam = ridge * rows.effective_scatter(trusted)
@@ -294,7 +300,8 @@ def learn(
     own[trusted] = solution.alpha * lengths.plain[trusted]
     rest, unit = description.center_norm2 + lengths.beyond, description.unit
     scores = np.maximum(lengths.plain - 2.0 * along + rest, 0.0) / unit
-    left_out = np.maximum((lengths.plain - 2.0 * (along - own)) / lengths.left + rest, 0.0) / unit
+    left_out = lengths.left_out - 2.0 * (along - own) / lengths.left + description.center_norm2
+    left_out = np.maximum(left_out, 0.0) / unit
     return Learnt(description, trusted, solution, scores, left_out)
 
 
@@ -329,6 +336,7 @@ class _ExactRows(_Rows):
     scaled: Array
     K: Array
     weights: Array
+    moved: Array | None = None
 
     def inside(self, trusted: Array) -> tuple[Array, Array]:
         """W and W K W of the trusted rows."""
@@ -375,7 +383,24 @@ class _ExactMetric(_Metric):
         if others.size:
             inner = self.L_inv @ (self.root[:, None] * K[np.ix_(trusted, others)])
             plain[others] = (K.diagonal()[others] - np.einsum("ij,ij->j", inner, inner)) / lam
-        return Lengths(np.maximum(plain, 0.0), left)
+        return Lengths(np.maximum(plain, 0.0), left, scaled=self._scaled(remains, weights))
+
+    def _scaled(self, remains: Array, weights: Array) -> Array | float:
+        """How much longer trusted rows are without themselves where they have also left the scaling."""
+        moved, trusted = self.rows.moved, self.trusted
+        if moved is None:
+            return 1.0
+        k = self.root * moved[np.ix_(trusted, trusted)]
+        np.fill_diagonal(k, 0.0)
+        inner = k @ self.L_inv.T
+        # Without row i, A⁻¹ loses (A⁻¹)_i (A⁻¹)_iᵀ / (A⁻¹)_ii.
+        own = np.einsum("ij,ji->i", inner, self.L_inv)
+        diagonal = remains / self.lam
+        squares = self.rows.K.diagonal()[trusted] - np.einsum("ij,ij->i", inner, inner) + own**2 / diagonal
+        without = (1.0 - remains) / (diagonal * weights)
+        factor = np.ones(len(self.rows.K))
+        factor[trusted] = np.maximum(squares, LEAST_LEFT) / np.maximum(without, LEAST_LEFT)
+        return factor
 
     def describe(
         self, scaling: Scaling, upper: Array, backend: QPBackend, tol: float

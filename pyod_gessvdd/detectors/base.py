@@ -17,6 +17,7 @@ from pyod_gessvdd.components.contracts import Kernel, NoGraph
 from pyod_gessvdd.components.nesting import NestedComponents
 from pyod_gessvdd.components.validation import build_graph, graph_scatter
 from pyod_gessvdd.description import Description
+from pyod_gessvdd.detectors.distinct import DistinctRows
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
@@ -26,13 +27,15 @@ from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
 from pyod_gessvdd.linalg import rows_by_content
-from pyod_gessvdd.preprocessing import validated
+from pyod_gessvdd.preprocessing import Scaling, validated
 from pyod_gessvdd.residual import LEFT_OUT_POWER
 from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
 from pyod_gessvdd.trust import Trust, trusted_rows
 
 Array = np.ndarray
 
+#: With more columns than rows over this, training rows leave the scaling too when they are left out.
+MANY_COLUMNS = 20
 #: The whole of a kernel's space is learnt from at most this many rows, drawn at random; all rows are scored.
 MAX_LEARNING_ROWS = 20_000
 
@@ -128,37 +131,43 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
     def _in_whole_space(
         self, X: Array, weights: Array | None, trusted: Array, parts: Components, settings: dict[str, Any]
     ) -> Model:
-        """No subspace and a kernel: the sphere in the whole of the kernel's space."""
+        """No subspace and a kernel: the sphere in the whole of the kernel's space.
+
+        Equal rows are one row with a weight: they are trusted together, and score alike to the last bit.
+        """
         kernel = parts.kernel
         scaling = learn_scaling(X, kernel, center=True, standardize=settings["standardize"], sample_weight=weights)
+        drawn = np.arange(len(X)) if len(X) <= MAX_LEARNING_ROWS else _drawn(X, scaling, settings["random_state"])
+        rows = DistinctRows.of(X[drawn], None if weights is None else weights[drawn])
         sphere = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
-        drawn = _drawn(scaling.apply(X), settings["random_state"]) if len(X) > MAX_LEARNING_ROWS else np.arange(len(X))
-        inside = None if weights is None else weights[drawn]
 
-        def bounds(rows: Array) -> Array:
-            return _bounds(rows, inside, settings)
+        def bounds(places: Array) -> Array:
+            return upper_bounds(len(places), settings["C"], settings["nu"], rows.weights_of(places))
 
-        arguments = (scaling, kernel, scaling.apply(X[drawn]), np.flatnonzero(np.isin(drawn, trusted)), bounds)
+        arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(np.isin(drawn, trusted)), bounds)
         if isinstance(parts.laplacian, NoGraph):
             learnt = whole_space.svdd(*arguments, **sphere)
         else:
+            many_columns = MANY_COLUMNS * X.shape[1] > len(rows.X)
             learnt = whole_space.learn(
                 *arguments,
                 ridge=settings["ridge"],
                 share_outside=None if settings["trim"] == 0.0 else settings["trim"],
-                sample_weight=inside,
+                sample_weight=rows.weights,
+                scaled_without_itself=scaling.apply_to_training(rows.X, rows.weights) if many_columns else None,
                 **sphere,
             )
-        scores, left_out = learnt.scores, learnt.left_out_scores
+        scores, left_out = rows.spread(learnt.scores), rows.spread(learnt.left_out_scores)
         if len(drawn) < len(X):
             as_new = learnt.description.scores(X)
             scores, left_out = _spread(scores, drawn, as_new), _spread(left_out, drawn, as_new)
+        places, solution = rows.solution(learnt.trusted, learnt.solution)
         return Model(
             parts,
             learnt.description,
-            drawn[learnt.trusted],
-            learnt.solution,
-            [record(0, learnt.solution)],
+            drawn[places],
+            solution,
+            [record(0, solution)],
             "the whole space is described: there is no subspace to learn",
             0,
             scores,
@@ -288,10 +297,10 @@ def _bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Arr
     return upper_bounds(len(rows), settings["C"], settings["nu"], None if weights is None else weights[rows])
 
 
-def _drawn(scaled: Array, random_state: int) -> Array:
+def _drawn(X: Array, scaling: Scaling, random_state: int) -> Array:
     """The places of rows drawn at random, the same ones whatever the rows' order."""
-    places = np.sort(check_random_state(random_state).choice(len(scaled), MAX_LEARNING_ROWS, replace=False))
-    return np.sort(rows_by_content(scaled)[places])
+    places = np.sort(check_random_state(random_state).choice(len(X), MAX_LEARNING_ROWS, replace=False))
+    return np.sort(rows_by_content(scaling.apply(X))[places])
 
 
 def _rows_and_weights(X: Array, weights: Array | None, trusted: Array) -> tuple[Array, Array | None]:

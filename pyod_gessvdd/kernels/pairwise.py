@@ -214,6 +214,8 @@ class Mixed(WidthKernel):
         """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²) of each view, averaged."""
         K = np.zeros((len(X), len(Y)))
         for weight, x, y in zip(self.view_weights_, self._views(X), self._views(Y), strict=True):
+            if weight == 0.0:
+                continue
             for part in (self._cusped(x, y), self._smooth(x, y)):
                 part *= weight / 2
                 K += part
