@@ -23,6 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -41,8 +42,6 @@ Array = np.ndarray
 JITTER = 1e-12
 #: The coordinates that ``transform`` gives, in the directions of largest scatter.
 MAX_COORDINATES = 300
-#: How often rows that are going to be labelled are taken out.
-MAX_TAKE_OUT = 10
 #: The least share of itself that a row leaves when it is left out: beyond, rounding decides.
 LEAST_LEFT = 1e-12
 
@@ -210,7 +209,12 @@ class Lengths:
 
 
 class _Rows(ABC):
-    """Training rows in the kernel's space, with their weights."""
+    """Training rows in the kernel's space, with their weights.
+
+    ``max_take_out`` is how often rows that are going to be labelled are taken out.
+    """
+
+    max_take_out: ClassVar[int]
 
     @abstractmethod
     def effective_scatter(self, trusted: Array) -> float:
@@ -286,7 +290,8 @@ def learn(
     lam = ridge * rows.effective_scatter(trusted)
     metric = rows.metric(trusted, lam)
     lengths = metric.lengths()
-    for _ in range(MAX_TAKE_OUT if share_outside is not None else 0):
+    rounds = 0 if share_outside is None else rows.max_take_out
+    for _ in range(rounds):
         left_out = lengths.left_out
         limit = weighted_quantiles(left_out, [1.0 - float(share_outside or 0.0)], sample_weight)[0]
         fewer = trusted[left_out[trusted] <= limit]
@@ -337,6 +342,8 @@ class _ExactRows(_Rows):
     K: Array
     weights: Array
     moved: Array | None = None
+
+    max_take_out = 10
 
     def inside(self, trusted: Array) -> tuple[Array, Array]:
         """W and W K W of the trusted rows."""
@@ -435,6 +442,8 @@ class _LandmarkRows(_Rows):
     Phi: Array
     missed: Array
     weights: Array
+
+    max_take_out = 1  # among many rows the few that follow change nothing any more
 
     @classmethod
     def of(cls, kernel: PairwiseKernel, scaled: Array, weights: Array, trusted: Array) -> _LandmarkRows:
