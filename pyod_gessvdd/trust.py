@@ -118,6 +118,7 @@ class _Wide:
     def concentrate(self, share: float) -> tuple[Array, list[dict[str, Any]]]:
         """The trusted rows when they no longer change, and the rounds."""
         kept = np.arange(len(self.Phi))
+        seen = {kept.tobytes()}
         history: list[dict[str, Any]] = []
         for _ in range(MAX_ROUNDS):
             scores = self.left_out_scores(kept)
@@ -130,9 +131,11 @@ class _Wide:
                     "limit": limit,
                 }
             )
-            if np.array_equal(closest, kept):
+            # A set that was there before comes back for ever.
+            kept, known = closest, closest.tobytes() in seen
+            if known:
                 break
-            kept = closest
+            seen.add(closest.tobytes())
         return kept, history
 
     def _learn(self, kept: Array) -> tuple[Array, float]:

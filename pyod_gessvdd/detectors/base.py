@@ -152,16 +152,18 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             learnt = whole_space.learn(
                 *arguments,
                 ridge=settings["ridge"],
-                share_outside=None if settings["trim"] == 0.0 else settings["trim"],
+                share_outside=None if settings["trim"] == 0.0 else settings["share_outside"],
                 sample_weight=rows.weights,
                 scaled_without_itself=scaling.apply_to_training(rows.X, rows.weights) if many_columns else None,
                 **sphere,
             )
-        scores, left_out = rows.spread(learnt.scores), rows.spread(learnt.left_out_scores)
-        if len(drawn) < len(X):
-            as_new = learnt.description.scores(X)
-            scores, left_out = _spread(scores, drawn, as_new), _spread(left_out, drawn, as_new)
         places, solution = rows.solution(learnt.trusted, learnt.solution)
+        scores, left_out = np.empty(len(X)), np.empty(len(X))
+        scores[drawn], left_out[drawn] = rows.spread(learnt.scores), rows.spread(learnt.left_out_scores)
+        others = np.setdiff1d(np.arange(len(X)), drawn[places], assume_unique=True)
+        if others.size:
+            # New rows to the description, to the last bit: a label must be what predict says of the same row.
+            scores[others] = left_out[others] = learnt.description.scores(X[others])
         return Model(
             parts,
             learnt.description,

@@ -53,6 +53,11 @@ class Components:
 
 #: The updates of a subspace, and its ridge, unless given.
 DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
+#: The largest share that ``trim="auto"`` leaves out: where more outliers are expected, wide scores tell them less well.
+MOST_TRIMMED = 0.1
+#: The least weight of the columns as they are, by ``novelty``: in many columns only they tell a row that is far off in
+#: one of them.
+LEAST_PLAIN = {False: 0.1, True: 0.05}
 #: From the second number of rows on nothing depends on how many they are; below the first kernels become wider.
 FEW_ROWS, MANY_ROWS = 100, 700
 
@@ -63,10 +68,10 @@ def for_rows(settings: dict[str, Any], n_rows: int) -> dict[str, Any]:
     novelty, residual = bool(settings["novelty"]), bool(settings["residual"])
     few, many = min(1.0, max(0.05, (n_rows / FEW_ROWS) ** 2)), min(1.0, n_rows / MANY_ROWS)
     filled = dict(settings)
+    expected = settings["contamination"]
+    filled["share_outside"] = float(expected) if isinstance(expected, Real) else MOST_TRIMMED
     if settings["trim"] == "auto":
-        expected = settings["contamination"]
-        share = float(expected) if isinstance(expected, Real) else 0.1
-        filled["trim"] = 0.0 if novelty or not residual else share
+        filled["trim"] = 0.0 if novelty or not residual else min(filled["share_outside"], MOST_TRIMMED)
     elif settings["trim"] is None:
         filled["trim"] = 0.0
     if settings["n_iter"] is None:
@@ -75,7 +80,7 @@ def for_rows(settings: dict[str, Any], n_rows: int) -> dict[str, Any]:
         filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-6 / few**3 if novelty else 3e-4 / (few * many)
     filled["widening"] = (4.0 if novelty else 1.0) / few if whole and residual else None
     # The more rows, the more their ranks are worth; with few the columns as they are stand in for them.
-    ranks, plain = 0.25 * many, 0.5 * (1.0 - many)
+    ranks, plain = 0.25 * many, max(LEAST_PLAIN[novelty], 0.5 * (1.0 - many))
     views = (plain, 1.0 - plain - ranks, ranks)
     filled["view_weights"] = views if settings["standardize"] == "auto" else None
     return filled

@@ -29,6 +29,8 @@ Array = np.ndarray
 MAX_EXACT = 10_000
 #: ``approximation="auto"`` takes the exact map up to this N (some seconds), landmarks above.
 AUTO_EXACT = 2000
+#: Landmarks unless given, up to MAX_EXACT rows and above, where every one of them costs more.
+LANDMARKS, FEWER_LANDMARKS = 1000, 500
 #: The share of the eigenvalues that is kept when neither the kernel nor the detector says.
 DEFAULT_ENERGY = 0.99
 #: Eigenvalues of the landmarks' kernel below this share of the largest are rounding.
@@ -47,8 +49,8 @@ class PairwiseKernel(Kernel):
     approximation : {"auto", "exact", "nystroem"}, default="auto"
         The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" takes it up to 2,000 rows
         and the Nyström map above.
-    n_landmarks : int, default=1000
-        The number of points that the Nyström map rests on.
+    n_landmarks : int, optional
+        The number of points that the Nyström map rests on; 1,000, or 500 above 10,000 rows, unless given.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the centres of k-means, which take longer and serve better.
     max_features : int or None, default=1000
@@ -68,7 +70,7 @@ class PairwiseKernel(Kernel):
 
     energy: float | None = None
     approximation: str = "auto"
-    n_landmarks: int = 1000
+    n_landmarks: int | None = None
     landmarks: str = "uniform"
     max_features: int | None = 1000
     center: bool | None = None
@@ -266,10 +268,11 @@ class PairwiseKernel(Kernel):
 
     def landmark_places(self, X: Array) -> Array:
         """The places of ``n_landmarks`` rows drawn at random, in the order of their content."""
-        if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
-            raise ValueError(f"n_landmarks must be at least 1, got {self.n_landmarks!r}; give a whole number of rows")
+        count = (FEWER_LANDMARKS if len(X) > MAX_EXACT else LANDMARKS) if self.n_landmarks is None else self.n_landmarks
+        if not isinstance(count, Integral) or count < 1:
+            raise ValueError(f"n_landmarks must be at least 1, got {count!r}; give a whole number of rows")
         random = check_random_state(self.random_state)
-        drawn = np.sort(random.choice(len(X), min(self.n_landmarks, len(X)), replace=False))
+        drawn = np.sort(random.choice(len(X), min(int(count), len(X)), replace=False))
         return rows_by_content(X)[drawn]
 
     def _draw_landmarks(self, X: Array) -> Array:
@@ -277,8 +280,8 @@ class PairwiseKernel(Kernel):
         if self.landmarks not in ("uniform", "kmeans"):
             raise ValueError(f"landmarks must be 'uniform' or 'kmeans', got {self.landmarks!r}")
         places = self.landmark_places(X)
-        if self.landmarks == "kmeans" and self.n_landmarks < len(X):
-            return k_means(X, int(self.n_landmarks), check_random_state(self.random_state)).cluster_centers_
+        if self.landmarks == "kmeans" and len(places) < len(X):
+            return k_means(X, len(places), check_random_state(self.random_state)).cluster_centers_
         return X[places]
 
     def _leading(self, eigenvalues: Array, vectors: Array, rounding: float = 0.0) -> tuple[Array, Array]:
