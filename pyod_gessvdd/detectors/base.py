@@ -190,9 +190,10 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             counts_missed=settings["residual"],
             sample_weight=weights,
         )
-        laplacian = parts.laplacian if len(trusted) == len(X) else parts.laplacian.of_rows(trusted)
-        graph = build_graph(laplacian, Phi, settings["random_state"], weights)
-        S_x = None if graph is None else graph_scatter(graph, Phi, laplacian)
+        if len(trusted) < len(X):
+            parts = replace(parts, laplacian=parts.laplacian.of_rows(trusted))
+        graph = build_graph(parts.laplacian, Phi, settings["random_state"], weights)
+        S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian)
         Q = start(Phi, S_x, settings, settings["random_state"], weights)
 
         def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> tuple[Boundary, QPSolution]:
