@@ -17,17 +17,16 @@ from pyod_gessvdd.components.contracts import Kernel, NoGraph
 from pyod_gessvdd.components.nesting import NestedComponents
 from pyod_gessvdd.components.validation import build_graph, graph_scatter
 from pyod_gessvdd.description import Description
-from pyod_gessvdd.detectors.distinct import DistinctRows
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
+from pyod_gessvdd.detectors.rows import DistinctRows, bounds, draw, rows_and_weights, spread
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_whole_space
 from pyod_gessvdd.detectors.start import start
-from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
+from pyod_gessvdd.dual import QPSolution, check_weights
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
-from pyod_gessvdd.linalg import rows_by_content
-from pyod_gessvdd.preprocessing import Scaling, validated
+from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.residual import LEFT_OUT_POWER
 from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
 from pyod_gessvdd.trust import Trust, trusted_rows
@@ -36,8 +35,6 @@ Array = np.ndarray
 
 #: With more columns than rows over this, training rows leave the scaling too when they are left out.
 MANY_COLUMNS = 20
-#: The whole of a kernel's space is learnt from at most this many rows, drawn at random; all rows are scored.
-MAX_LEARNING_ROWS = 20_000
 
 
 class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContract):
@@ -137,14 +134,14 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         """
         kernel = parts.kernel
         scaling = learn_scaling(X, kernel, center=True, standardize=settings["standardize"], sample_weight=weights)
-        drawn = np.arange(len(X)) if len(X) <= MAX_LEARNING_ROWS else _drawn(X, scaling, settings["random_state"])
+        drawn = draw(X, scaling, settings["random_state"])
         rows = DistinctRows.of(X[drawn], None if weights is None else weights[drawn])
         sphere = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
 
-        def bounds(places: Array) -> Array:
-            return upper_bounds(len(places), settings["C"], settings["nu"], rows.weights_of(places))
+        def bounds_of(places: Array) -> Array:
+            return bounds(places, rows.weights, settings)
 
-        arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(np.isin(drawn, trusted)), bounds)
+        arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(np.isin(drawn, trusted)), bounds_of)
         if isinstance(parts.laplacian, NoGraph):
             learnt = whole_space.svdd(*arguments, **sphere)
         else:
@@ -180,8 +177,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self, X: Array, weights: Array | None, trusted: Array, parts: Components, settings: dict[str, Any]
     ) -> Model:
         """The paper's Algorithm 1, on the trusted rows."""
-        upper = _bounds(trusted, weights, settings)
-        rows, weights = _rows_and_weights(X, weights, trusted)
+        upper = bounds(trusted, weights, settings)
+        rows, weights = rows_and_weights(X, weights, trusted)
         feature_map, Phi, missed = FeatureMap.learn(
             rows,
             parts.kernel,
@@ -218,7 +215,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             scores, left_out = training_scores(description, data, power)
             if len(trusted) < len(X):
                 as_new = description.scores(X)
-                scores, left_out = _spread(scores, trusted, as_new), _spread(left_out, trusted, as_new)
+                scores, left_out = spread(scores, trusted, as_new), spread(left_out, trusted, as_new)
         return Model(
             parts,
             description,
@@ -265,7 +262,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self.trust_history_ = model.trust_history
         self.trusted_ = np.zeros(len(X), dtype=bool)
         self.trusted_[trusted] = True
-        self.alpha_ = _spread(solution.alpha, trusted, np.zeros(len(X)))
+        self.alpha_ = spread(solution.alpha, trusted, np.zeros(len(X)))
         self.support_ = trusted[solution.support]
         self.boundary_ = trusted[solution.boundary]
         self.outside_ = trusted[solution.outside]
@@ -293,27 +290,3 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         """
         check_is_fitted(self, "decision_scores_")
         return self.description_.transform(validated(self, X, reset=False))
-
-
-def _bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Array:
-    """The bounds of α of the rows that are trained on."""
-    return upper_bounds(len(rows), settings["C"], settings["nu"], None if weights is None else weights[rows])
-
-
-def _drawn(X: Array, scaling: Scaling, random_state: int) -> Array:
-    """The places of rows drawn at random, the same ones whatever the rows' order."""
-    places = np.sort(check_random_state(random_state).choice(len(X), MAX_LEARNING_ROWS, replace=False))
-    return np.sort(rows_by_content(scaling.apply(X))[places])
-
-
-def _rows_and_weights(X: Array, weights: Array | None, trusted: Array) -> tuple[Array, Array | None]:
-    """The trusted rows, and their weights unless all count alike."""
-    rows = X if len(trusted) == len(X) else X[trusted]
-    weights = None if weights is None else weights[trusted]
-    return rows, None if weights is None or np.ptp(weights) == 0 else weights
-
-
-def _spread(values: Array, places: Array, out: Array) -> Array:
-    out = out.copy()
-    out[places] = values
-    return out

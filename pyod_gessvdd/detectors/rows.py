@@ -1,14 +1,21 @@
-"""Equal rows as one row with a weight, and back."""
+"""Which rows a fit learns from, how much each counts, and equal rows as one row with a weight."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from pyod_gessvdd.dual import QPSolution
+from pyod_gessvdd.dual import QPSolution, upper_bounds
+from pyod_gessvdd.linalg import rows_by_content
+from pyod_gessvdd.preprocessing import Scaling
 
 Array = np.ndarray
+
+#: The whole of a kernel's space is learnt from at most this many rows, drawn at random; all rows are scored.
+MAX_LEARNING_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +50,6 @@ class DistinctRows:
         share = np.divide(own, weights[place], out=np.zeros(len(X)), where=weights[place] > 0)
         return cls(distinct, None if (weights == 1.0).all() else weights, place, share)
 
-    def weights_of(self, places: Array) -> Array | None:
-        """The weights of some of the distinct rows."""
-        return None if self.weights is None else self.weights[places]
-
     def holding(self, chosen: Array) -> Array:
         """The distinct rows of which a copy is chosen, given N booleans."""
         return np.unique(self.place[chosen])
@@ -61,3 +64,30 @@ class DistinctRows:
         index = np.searchsorted(trusted, self.place[places])
         share = self.share[places]
         return places, replace(solution, alpha=solution.alpha[index] * share, upper=solution.upper[index] * share)
+
+
+def bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Array:
+    """The bounds of α of the rows that are trained on."""
+    return upper_bounds(len(rows), settings["C"], settings["nu"], None if weights is None else weights[rows])
+
+
+def draw(X: Array, scaling: Scaling, random_state: int) -> Array:
+    """The places of all rows or, if they are too many, of some drawn at random, the same ones in whatever order."""
+    if len(X) <= MAX_LEARNING_ROWS:
+        return np.arange(len(X))
+    places = np.sort(check_random_state(random_state).choice(len(X), MAX_LEARNING_ROWS, replace=False))
+    return np.sort(rows_by_content(scaling.apply(X))[places])
+
+
+def rows_and_weights(X: Array, weights: Array | None, trusted: Array) -> tuple[Array, Array | None]:
+    """The trusted rows, and their weights unless all count alike."""
+    rows = X if len(trusted) == len(X) else X[trusted]
+    weights = None if weights is None else weights[trusted]
+    return rows, None if weights is None or np.ptp(weights) == 0 else weights
+
+
+def spread(values: Array, places: Array, out: Array) -> Array:
+    """A copy of ``out`` with the values at these places."""
+    out = out.copy()
+    out[places] = values
+    return out
