@@ -26,6 +26,8 @@ Array = np.ndarray
 WIDE_RIDGE = 1.0
 #: The most rounds; the set is stable after three to eight.
 MAX_ROUNDS = 20
+#: Scores that agree to this share are those of equal rows.
+SAME = 1e-9
 #: The rounds run on at most this many rows, with at most this many landmarks; then all rows are measured once.
 MAX_ROWS, MAX_LANDMARKS = 5000, 300
 
@@ -81,7 +83,7 @@ def trusted_rows(
     for rows in row_blocks(len(X), wide.Phi.shape[1]):
         scores[rows] = wide.as_new(*features(scaled[rows]))
     scores[sample] = wide.left_out_scores(kept)
-    return Trust(np.flatnonzero(scores <= weighted_quantiles(scores, [share], sample_weight)[0]), history)
+    return Trust(_closest(scores, share, weights)[1], history)
 
 
 def _wide_features(kernel: Kernel, scaled: Array, random_state: int) -> Any:
@@ -92,6 +94,19 @@ def _wide_features(kernel: Kernel, scaled: Array, random_state: int) -> Any:
         return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features
     kernel.fit(scaled)
     return kernel.features_and_residual
+
+
+def _closest(scores: Array, share: float, weights: Array) -> tuple[float, Array]:
+    """The score that this share of the rows does not exceed, and the rows below it.
+
+    Rows that are equal are trusted together, whatever their order. A group of equal rows that lies across the limit is
+    left out, as outliers of one kind may be many, unless that would leave less than half of all rows.
+    """
+    limit = float(weighted_quantiles(scores, [share], weights)[0])
+    below = scores < limit * (1.0 - SAME)
+    if float(weights[below].sum()) < 0.5 * float(weights.sum()):
+        below = scores <= limit * (1.0 + SAME)
+    return limit, np.flatnonzero(below)
 
 
 class _Wide:
@@ -106,15 +121,13 @@ class _Wide:
         history: list[dict[str, Any]] = []
         for _ in range(MAX_ROUNDS):
             scores = self.left_out_scores(kept)
-            limit = weighted_quantiles(scores, [share], self.weights)[0]
-            # Not exactly so many: rows that are equal are trusted together, whatever their order.
-            closest = np.flatnonzero(scores <= limit)
+            limit, closest = _closest(scores, share, self.weights)
             history.append(
                 {
                     "round": len(history) + 1,
                     "n_trusted": len(closest),
                     "n_new": len(np.setdiff1d(closest, kept, assume_unique=True)),
-                    "limit": float(limit),
+                    "limit": limit,
                 }
             )
             if np.array_equal(closest, kept):

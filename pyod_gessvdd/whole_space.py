@@ -23,6 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -41,8 +42,6 @@ Array = np.ndarray
 JITTER = 1e-12
 #: The coordinates that ``transform`` gives, in the directions of largest scatter.
 MAX_COORDINATES = 300
-#: How often rows that are going to be labelled are taken out.
-MAX_TAKE_OUT = 10
 #: The least share of itself that a row leaves when it is left out: beyond, rounding decides.
 LEAST_LEFT = 1e-12
 
@@ -194,35 +193,48 @@ class Lengths:
     """The rows' squared lengths in the metric of the trusted rows.
 
     ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 for the
-    others), and ``beyond`` the part of every row that no trusted row has a part in.
+    others), ``beyond`` the part of every row that no trusted row has a part in, and ``scaled`` what leaving a trusted
+    row out of the scaling, too, multiplies its length with.
     """
 
     plain: Array
     left: Array
     beyond: Array | float = 0.0
+    scaled: Array | float = 1.0
 
     @property
     def left_out(self) -> Array:
         """As if each row had been left out."""
-        return self.plain / self.left + self.beyond
+        return (self.plain / self.left + self.beyond) * self.scaled
 
 
 class _Rows(ABC):
-    """Training rows in the kernel's space, with their weights; the metric is learnt from the trusted ones."""
+    """Training rows in the kernel's space, with their weights.
 
-    weights: Array
+    ``max_take_out`` is how often rows that are going to be labelled are taken out.
+    """
+
+    max_take_out: ClassVar[int]
 
     @abstractmethod
     def effective_scatter(self, trusted: Array) -> float:
-        """Tr(S_x²)/Tr(S_x): the scatter that is usual where rows vary."""
+        """Tr(S_x²)/Tr(S_x) of the trusted rows: the scatter that is usual where rows vary."""
 
     @abstractmethod
-    def measure(self, trusted: Array, lam: float) -> Lengths:
-        """All rows' lengths in the metric (S_x + λI)⁻¹ of the trusted ones."""
+    def metric(self, trusted: Array, lam: float) -> _Metric:
+        """The metric (S_x + λI)⁻¹ of the trusted rows."""
+
+
+class _Metric(ABC):
+    """A metric that was learnt from the trusted rows, and all rows in it."""
+
+    @abstractmethod
+    def lengths(self) -> Lengths:
+        """All rows' squared lengths."""
 
     @abstractmethod
     def describe(
-        self, scaling: Scaling, trusted: Array, lam: float, upper: Array, backend: QPBackend, tol: float
+        self, scaling: Scaling, upper: Array, backend: QPBackend, tol: float
     ) -> tuple[WholeSpace, QPSolution, Array]:
         """The sphere around the trusted rows, its solution, and ⟨z_i, u⟩ of all rows."""
 
@@ -239,6 +251,7 @@ def learn(
     tol: float,
     share_outside: float | None = None,
     sample_weight: Array | None = None,
+    scaled_without_itself: Array | None = None,
 ) -> Learnt:
     """The description of the trusted rows.
 
@@ -263,30 +276,37 @@ def learn(
         who is labelled must not have had a part in the description that a new row like it is measured by.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
+    scaled_without_itself : ndarray of shape (N, D), optional
+        The rows as :meth:`Scaling.apply_to_training` has them, for their scores as if left out.
     """
     kernel.prepare(scaled)
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
     rows: _Rows
     if kernel.is_exact(len(scaled)):
-        rows = _ExactRows(kernel, scaled, kernel.checked_gram(scaled), weights)
+        moved = None if scaled_without_itself is None else kernel.gram(scaled_without_itself, scaled)
+        rows = _ExactRows(kernel, scaled, kernel.checked_gram(scaled), weights, moved)
     else:
         rows = _LandmarkRows.of(kernel, scaled, weights, trusted)
     lam = ridge * rows.effective_scatter(trusted)
-    lengths = rows.measure(trusted, lam)
-    for _ in range(MAX_TAKE_OUT if share_outside is not None else 0):
+    metric = rows.metric(trusted, lam)
+    lengths = metric.lengths()
+    rounds = 0 if share_outside is None else rows.max_take_out
+    for _ in range(rounds):
         left_out = lengths.left_out
         limit = weighted_quantiles(left_out, [1.0 - float(share_outside or 0.0)], sample_weight)[0]
         fewer = trusted[left_out[trusted] <= limit]
         if len(fewer) == len(trusted) or len(fewer) < len(scaled) / 2:
             break
         trusted = fewer
-        lengths = rows.measure(trusted, lam)
-    description, solution, along = rows.describe(scaling, trusted, lam, bounds(trusted), backend, tol)
+        metric = rows.metric(trusted, lam)
+        lengths = metric.lengths()
+    description, solution, along = metric.describe(scaling, bounds(trusted), backend, tol)
     own = np.zeros(len(scaled))
     own[trusted] = solution.alpha * lengths.plain[trusted]
     rest, unit = description.center_norm2 + lengths.beyond, description.unit
     scores = np.maximum(lengths.plain - 2.0 * along + rest, 0.0) / unit
-    left_out = np.maximum((lengths.plain - 2.0 * (along - own)) / lengths.left + rest, 0.0) / unit
+    left_out = lengths.left_out - 2.0 * (along - own) / lengths.left + description.center_norm2
+    left_out = np.maximum(left_out, 0.0) / unit
     return Learnt(description, trusted, solution, scores, left_out)
 
 
@@ -321,44 +341,80 @@ class _ExactRows(_Rows):
     scaled: Array
     K: Array
     weights: Array
+    moved: Array | None = None
 
-    def _weighted(self, trusted: Array) -> tuple[Array, Array]:
+    max_take_out = 10
+
+    def inside(self, trusted: Array) -> tuple[Array, Array]:
         """W and W K W of the trusted rows."""
         root = np.sqrt(self.weights[trusted])
-        return root, self.K[np.ix_(trusted, trusted)] * root * root[:, None]
+        K = self.K[np.ix_(trusted, trusted)]
+        if (root != 1.0).any():
+            K *= root
+            K *= root[:, None]
+        return root, K
 
     def effective_scatter(self, trusted: Array) -> float:
         """Tr((WKW)²)/Tr(WKW)."""
-        _, K = self._weighted(trusted)
+        _, K = self.inside(trusted)
         return float(np.einsum("ij,ij->", K, K)) / float(np.trace(K))
 
-    def _factor(self, trusted: Array, lam: float) -> tuple[Array, Array]:
-        """W and the inverse of the Cholesky factor of A."""
-        root, A = self._weighted(trusted)
+    def metric(self, trusted: Array, lam: float) -> _ExactMetric:
+        """By the Cholesky factor of A = W K W + λI."""
+        root, A = self.inside(trusted)
         A[np.diag_indices_from(A)] += lam
-        return root, np.tril(scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1)[0])
+        L_inv, _ = scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1, overwrite_c=1)
+        return _ExactMetric(self, trusted, lam, root, np.tril(L_inv))
 
-    def measure(self, trusted: Array, lam: float) -> Lengths:
+
+@dataclass(frozen=True, eq=False)
+class _ExactMetric(_Metric):
+    """W and L⁻¹, with LLᵀ = A."""
+
+    rows: _ExactRows
+    trusted: Array
+    lam: float
+    root: Array
+    L_inv: Array
+
+    def lengths(self) -> Lengths:
         """‖z‖² = [k(x, x) − ‖L⁻¹Wk_x‖²]/λ."""
-        root, L_inv = self._factor(trusted, lam)
-        plain, left = np.empty(len(self.K)), np.ones(len(self.K))
+        K, trusted, lam = self.rows.K, self.trusted, self.lam
+        plain, left = np.empty(len(K)), np.ones(len(K))
         # 1 − p without cancellation: (w − 1 + λ(A⁻¹)_ii)/w.
-        remains = lam * np.einsum("ij,ij->j", L_inv, L_inv)
-        weights = self.weights[trusted]
+        remains = lam * np.einsum("ij,ij->j", self.L_inv, self.L_inv)
+        weights = self.root**2
         plain[trusted] = (1.0 - remains) / weights
         left[trusted] = np.maximum(weights - 1.0 + remains, LEAST_LEFT) / weights
-        others = np.setdiff1d(np.arange(len(self.K)), trusted, assume_unique=True)
+        others = np.setdiff1d(np.arange(len(K)), trusted, assume_unique=True)
         if others.size:
-            inner = L_inv @ (root[:, None] * self.K[np.ix_(trusted, others)])
-            plain[others] = (self.K.diagonal()[others] - np.einsum("ij,ij->j", inner, inner)) / lam
-        return Lengths(np.maximum(plain, 0.0), left)
+            inner = self.L_inv @ (self.root[:, None] * K[np.ix_(trusted, others)])
+            plain[others] = (K.diagonal()[others] - np.einsum("ij,ij->j", inner, inner)) / lam
+        return Lengths(np.maximum(plain, 0.0), left, scaled=self._scaled(remains, weights))
+
+    def _scaled(self, remains: Array, weights: Array) -> Array | float:
+        """How much longer trusted rows are without themselves where they have also left the scaling."""
+        moved, trusted = self.rows.moved, self.trusted
+        if moved is None:
+            return 1.0
+        k = self.root * moved[np.ix_(trusted, trusted)]
+        np.fill_diagonal(k, 0.0)
+        inner = k @ self.L_inv.T
+        # Without row i, A⁻¹ loses (A⁻¹)_i (A⁻¹)_iᵀ / (A⁻¹)_ii.
+        own = np.einsum("ij,ji->i", inner, self.L_inv)
+        diagonal = remains / self.lam
+        squares = self.rows.K.diagonal()[trusted] - np.einsum("ij,ij->i", inner, inner) + own**2 / diagonal
+        without = (1.0 - remains) / (diagonal * weights)
+        factor = np.ones(len(self.rows.K))
+        factor[trusted] = np.maximum(squares, LEAST_LEFT) / np.maximum(without, LEAST_LEFT)
+        return factor
 
     def describe(
-        self, scaling: Scaling, trusted: Array, lam: float, upper: Array, backend: QPBackend, tol: float
+        self, scaling: Scaling, upper: Array, backend: QPBackend, tol: float
     ) -> tuple[WholeSpace, QPSolution, Array]:
         """By the inner products W⁻¹(I − λA⁻¹)W⁻¹."""
-        root, L_inv = self._factor(trusted, lam)
-        A_inv = L_inv.T @ L_inv
+        rows, root, lam = self.rows, self.root, self.lam
+        A_inv = self.L_inv.T @ self.L_inv
         G = -lam * A_inv
         G[np.diag_indices_from(G)] += 1.0
         G /= root
@@ -367,15 +423,15 @@ class _ExactRows(_Rows):
         pull = root * (A_inv @ (solution.alpha / root))
         description = WholeSpace(
             scaling,
-            self.kernel,
-            self.scaled[trusted],
+            rows.kernel,
+            rows.scaled[self.trusted],
             1.0 / lam,
-            L_inv * root / np.sqrt(lam),
+            self.L_inv * (root / np.sqrt(lam)),
             pull,
             solution.extras["center_norm2"],
             solution.radius2,
         )
-        return description, solution, self.K[:, trusted] @ pull
+        return description, solution, rows.K[:, self.trusted] @ pull
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,6 +443,8 @@ class _LandmarkRows(_Rows):
     missed: Array
     weights: Array
 
+    max_take_out = 1  # among many rows the few that follow change nothing any more
+
     @classmethod
     def of(cls, kernel: PairwiseKernel, scaled: Array, weights: Array, trusted: Array) -> _LandmarkRows:
         """The features of scaled rows; the landmarks are drawn among the trusted ones."""
@@ -394,54 +452,71 @@ class _LandmarkRows(_Rows):
         landmark_map = LandmarkMap.at(kernel, candidates[kernel.landmark_places(candidates)])
         return cls(landmark_map, *landmark_map.features(scaled), weights)
 
-    def _scatter(self, trusted: Array) -> Array:
-        weights = self.weights[trusted]
-        return gram(self.Phi[trusted], np.zeros(self.Phi.shape[1]), None if (weights == 1.0).all() else weights)
+    @cached_property
+    def total(self) -> Array:
+        """The scatter of all rows; that of most of them is what the others leave of it."""
+        weights = None if (self.weights == 1.0).all() else self.weights
+        return gram(self.Phi, np.zeros(self.Phi.shape[1]), weights)
+
+    def scatter(self, trusted: Array) -> Array:
+        """S_x of the trusted rows."""
+        others = np.setdiff1d(np.arange(len(self.Phi)), trusted, assume_unique=True)
+        return self.total - gram(self.Phi[others], np.zeros(self.Phi.shape[1]), self.weights[others])
 
     def effective_scatter(self, trusted: Array) -> float:
         """That of the features; what they miss has its own direction for every row."""
-        S, missed, weights = self._scatter(trusted), self.missed[trusted], self.weights[trusted]
-        squares = float(np.einsum("ij,ij->", S, S)) + float(np.sum((weights * missed) ** 2))
-        return squares / (float(np.trace(S)) + float(weights @ missed))
+        S, missed = self.scatter(trusted), self.weights[trusted] * self.missed[trusted]
+        squares = float(np.einsum("ij,ij->", S, S)) + float(missed @ missed)
+        return squares / (float(np.trace(S)) + float(missed.sum()))
 
-    def _whitened(self, trusted: Array, lam: float) -> tuple[Array, Array]:
-        """The Cholesky factor of S_x + λI, and Z of all rows."""
-        S = self._scatter(trusted)
+    def metric(self, trusted: Array, lam: float) -> _LandmarkMetric:
+        """By the Cholesky factor of S_x + λI."""
+        S = self.scatter(trusted)
         S[np.diag_indices_from(S)] += lam
         R = cholesky(S, 0.0)
-        return R, scipy.linalg.solve_triangular(R, self.Phi.T, lower=True).T
+        return _LandmarkMetric(self, trusted, lam, R, scipy.linalg.solve_triangular(R, self.Phi.T, lower=True).T)
 
-    def measure(self, trusted: Array, lam: float) -> Lengths:
+
+@dataclass(frozen=True, eq=False)
+class _LandmarkMetric(_Metric):
+    """R with RRᵀ = S_x + λI, and Z = ΦR⁻ᵀ of all rows."""
+
+    rows: _LandmarkRows
+    trusted: Array
+    lam: float
+    R: Array
+    Z: Array
+
+    def lengths(self) -> Lengths:
         """‖z‖² on the span; beyond, the scatter is λ."""
-        _, Z = self._whitened(trusted, lam)
-        plain, left = np.einsum("ij,ij->i", Z, Z), np.ones(len(Z))
-        left[trusted] = np.maximum(1.0 - plain[trusted], LEAST_LEFT)
-        return Lengths(plain, left, self.missed / lam)
+        plain, left = np.einsum("ij,ij->i", self.Z, self.Z), np.ones(len(self.Z))
+        left[self.trusted] = np.maximum(1.0 - plain[self.trusted], LEAST_LEFT)
+        return Lengths(plain, left, self.rows.missed / self.lam)
 
     def describe(
-        self, scaling: Scaling, trusted: Array, lam: float, upper: Array, backend: QPBackend, tol: float
+        self, scaling: Scaling, upper: Array, backend: QPBackend, tol: float
     ) -> tuple[WholeSpace, QPSolution, Array]:
         """By the points Z, with what the landmarks miss as the residual."""
-        R, Z = self._whitened(trusted, lam)
-        solution = solve_in_place(Z[trusted], upper, backend, tol, None, self.missed[trusted] / lam)
+        lam, landmark_map = self.lam, self.rows.landmark_map
+        residual2 = self.rows.missed[self.trusted] / lam
+        solution = solve_in_place(self.Z[self.trusted], upper, backend, tol, None, residual2)
         # (S + λI)⁻¹ is I/λ less a positive matrix E/λ, whose factor takes the place of T; E = VᵀV with a lower V.
-        E = -lam * scipy.linalg.cho_solve((R, True), np.eye(len(R)))
+        E = -lam * scipy.linalg.cho_solve((self.R, True), np.eye(len(self.R)))
         E[np.diag_indices_from(E)] += 1.0
         V = cholesky(E[::-1, ::-1])[::-1, ::-1].T
-        C = self.landmark_map.C
-        T = scipy.linalg.solve_triangular(C, V.T, lower=True, trans=1).T / np.sqrt(lam)
-        along_features = scipy.linalg.solve_triangular(R, solution.center, lower=True, trans=1)
+        T = scipy.linalg.solve_triangular(landmark_map.C, V.T, lower=True, trans=1).T / np.sqrt(lam)
+        along_features = scipy.linalg.solve_triangular(self.R, solution.center, lower=True, trans=1)
         description = WholeSpace(
             scaling,
-            self.landmark_map.kernel,
-            self.landmark_map.landmarks,
+            landmark_map.kernel,
+            landmark_map.landmarks,
             1.0 / lam,
             np.tril(T),
-            scipy.linalg.solve_triangular(C, along_features, lower=True, trans=1),
+            scipy.linalg.solve_triangular(landmark_map.C, along_features, lower=True, trans=1),
             float(solution.center @ solution.center),
             solution.radius2,
         )
-        return description, solution, Z @ solution.center
+        return description, solution, self.Z @ solution.center
 
 
 def cholesky(K: Array, jitter: float = JITTER) -> Array:

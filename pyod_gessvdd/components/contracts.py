@@ -120,6 +120,10 @@ class Laplacian(Component):
             Symmetric and positive semi-definite.
         """
 
+    def of_rows(self, rows: Array) -> Laplacian:
+        """The Laplacian for the training rows at these places alone: itself, unless its graph is of given rows."""
+        return self
+
     def build_weighted(self, Phi: Array, random_state: Any, sample_weight: Array | None) -> Any:
         """``build`` with the sample weights if there are any and it takes them: what the host calls."""
         if sample_weight is None or not self.supports_sample_weight:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from pyod_gessvdd.components.contracts import Laplacian
 from pyod_gessvdd.graph import Graph
@@ -30,6 +31,15 @@ class GivenLaplacian(Laplacian):
 
     def __init__(self, L: Any) -> None:
         self.L = L
+
+    def of_rows(self, rows: np.ndarray) -> GivenLaplacian:
+        """The matrix without the other rows and their edges: every row keeps its sum."""
+        L = sp.csr_array(self.L) if sp.issparse(self.L) else np.asarray(self.L, dtype=float)
+        if L.ndim != 2 or L.shape[0] != L.shape[1] or L.shape[0] <= rows.max(initial=0):
+            return self  # the host says what is wrong with it
+        inside = L[rows][:, rows]
+        lost = np.asarray(L[rows].sum(axis=1)).ravel() - np.asarray(inside.sum(axis=1)).ravel()
+        return GivenLaplacian(inside + (sp.diags_array(lost) if sp.issparse(inside) else np.diag(lost)))
 
     def build(self, Phi: np.ndarray, random_state: Any, sample_weight: np.ndarray | None = None) -> Graph:
         """The matrix itself; with sample weights W L W with the diagonal that keeps the weighted row sums."""
