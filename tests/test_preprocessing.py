@@ -7,7 +7,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from pyod_gessvdd import linalg
 from pyod_gessvdd.linalg import TILE, map_blocks
-from pyod_gessvdd.preprocessing import N_QUANTILES, SCALINGS, NormalScores, Scaling
+from pyod_gessvdd.preprocessing import MAX_KNOTS, SCALINGS, NormalScores, Scaling
 
 
 @pytest.fixture
@@ -160,9 +160,8 @@ def test_quantile_gives_each_column_a_normal_distribution():
     X = _columns()
     scaled = Scaling.learn(X, center=True, standardize="quantile").apply(X)
     for column in (0, 1):
-        inner = np.sort(scaled[:, column])[5:-5]
-        expected = scipy.stats.norm.ppf((np.arange(200) / 199)[5:-5])
-        np.testing.assert_allclose(inner, expected, atol=1e-6)
+        expected = scipy.stats.norm.ppf(np.arange(1, 201) / 201)
+        np.testing.assert_allclose(np.sort(scaled[:, column]), expected, atol=1e-10)
 
 
 # Sample weights -----------------------------------------------------------------------------------------------------
@@ -199,31 +198,46 @@ def test_a_constant_column_is_only_shifted_with_weights_too(value):
 # Normal scores ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_rows", [50, 1000, 2500])
-def test_normal_scores_are_those_of_scikit_learns_quantile_transformer(n_rows):
+def slow_scores(column):
+    """Φ⁻¹ of the middle rank of each value, counted from a half, over N + 1."""
+    ranks = scipy.stats.rankdata(column, method="average")  # from 1 on
+    return scipy.stats.norm.ppf(ranks / (len(column) + 1))
+
+
+@pytest.mark.parametrize("n_rows", [50, 1000, 2000])
+def test_normal_scores_are_those_of_the_ranks(n_rows):
     X = np.random.default_rng(0).lognormal(size=(n_rows, 3))
-    expected = QuantileTransformer(
-        n_quantiles=min(n_rows, N_QUANTILES), output_distribution="normal", subsample=None
-    ).fit_transform(X)
-    inside = (X.min(axis=0) < X) & (X.max(axis=0) > X)
-    np.testing.assert_allclose(NormalScores.learn(X)(X)[inside], expected[inside], atol=1e-6)
+    expected = np.column_stack([slow_scores(column) for column in X.T])
+    np.testing.assert_allclose(NormalScores.learn(X)(X), expected, atol=1e-10)
 
 
-def test_the_smallest_and_the_largest_value_are_as_far_out_as_can_be():
-    X = np.arange(20.0)[:, None]
-    scores = NormalScores.learn(X)
-    np.testing.assert_allclose(
-        scores(np.array([[-5.0], [0.0], [19.0], [99.0]]))[:, 0], [-5.2, -5.2, 5.2, 5.2], atol=1e-2
-    )
-
-
-def test_equal_values_get_the_middle_of_their_places():
+def test_equal_values_get_their_middle_rank():
     X = np.random.default_rng(0).integers(0, 7, size=(83, 2)).astype(float)
-    places = np.sort(X, axis=0)
-    for j in range(2):
-        first, last = (np.searchsorted(places[:, j], X[:, j], side=side) for side in ("left", "right"))
-        shares = np.clip((first + last - 1) / 2 / 82, 1e-7, 1 - 1e-7)
-        np.testing.assert_allclose(NormalScores.learn(X)(X)[:, j], scipy.stats.norm.ppf(shares), atol=1e-9)
+    expected = np.column_stack([slow_scores(column) for column in X.T])
+    np.testing.assert_allclose(NormalScores.learn(X)(X), expected, atol=1e-10)
+
+
+def test_of_many_values_enough_are_kept():
+    X = np.random.default_rng(0).normal(size=(3 * MAX_KNOTS, 1))
+    found = NormalScores.learn(X)
+    assert len(found.values[0]) == MAX_KNOTS
+    expected = slow_scores(X[:, 0])
+    inside = np.abs(expected) < 2.5
+    np.testing.assert_allclose(found(X)[inside, 0], expected[inside], atol=0.02)
+
+
+def test_a_value_beyond_all_is_farther_out_than_the_last():
+    X = np.arange(20.0)[:, None]
+    ends = NormalScores.learn(X)(np.array([[-5.0], [0.0], [19.0], [99.0]]))[:, 0]
+    assert ends[0] == -ends[3] < ends[1] == pytest.approx(-ends[2])
+    np.testing.assert_allclose(ends[3], scipy.stats.norm.ppf(20.5 / 21))
+
+
+def test_normal_scores_are_nearly_those_of_scikit_learns_quantile_transformer():
+    X = np.random.default_rng(0).lognormal(size=(1000, 2))
+    expected = QuantileTransformer(n_quantiles=1000, output_distribution="normal").fit_transform(X)
+    inside = np.abs(expected) < 2.0
+    np.testing.assert_allclose(NormalScores.learn(X)(X)[inside], expected[inside], atol=0.02)
 
 
 def test_normal_scores_rise_with_the_values():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pyod_gessvdd.qp import solve_svdd
-from pyod_gessvdd.residual import MOST_LEVERAGE, discarded, left_out_factor, leverage, residual_scale
+from pyod_gessvdd.residual import LEFT_OUT_POWER, MOST_LEVERAGE, discarded, left_out_factor, leverage, residual_scale
 from pyod_gessvdd.subspace import Subspace, random_directions, whiten
 
 
@@ -205,4 +205,10 @@ def test_a_weight_pulls_as_so_many_rows_do(Phi):
 def test_no_leverage_reaches_one_and_equal_rows_have_none():
     assert leverage(np.array([[1.0], [0.0]]), np.zeros(2)).max() == MOST_LEVERAGE
     assert (leverage(np.zeros((3, 2)), np.zeros(3)) == 0).all()
-    assert (left_out_factor(np.zeros(3)) == 1).all()
+    assert (left_out_factor(np.zeros(3), LEFT_OUT_POWER) == 1).all()
+
+
+def test_left_out_a_row_is_farther_by_a_power_of_what_it_leaves():
+    h = np.array([0.0, 0.5, 0.9])
+    assert_allclose(left_out_factor(h, 1.0), [1.0, 2.0, 10.0])
+    assert_allclose(left_out_factor(h, LEFT_OUT_POWER), [1.0, 2.0**0.75, 10.0**0.75])
