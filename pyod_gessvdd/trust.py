@@ -49,7 +49,13 @@ class Trust:
 
 
 def trusted_rows(
-    X: Array, kernel: Kernel, share: float, random_state: int, sample_weight: Array | None = None
+    X: Array,
+    kernel: Kernel,
+    share: float,
+    random_state: int,
+    sample_weight: Array | None = None,
+    *,
+    standardize: bool = True,
 ) -> Trust:
     """The share of rows that a wide description finds the most usual.
 
@@ -58,22 +64,28 @@ def trusted_rows(
     X : ndarray of shape (N, D)
         The training rows.
     kernel : Kernel
-        The detector's, not fitted yet; it sees the signed logarithms of the standardised columns, in which far groups
-        stay far.
+        The detector's, not fitted yet.
     share : float
         Between 0 and 1.
     random_state : int
         Draws rows and landmarks where there are many.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
+    standardize : bool, default=True
+        Whether the kernel sees the signed logarithms of the standardised columns, in which far groups stay far, or the
+        rows as they are.
     """
-    scaled = learn_scaling(X, kernel, center=True, standardize="signed_log", sample_weight=sample_weight).apply(X)
+    scaling = learn_scaling(
+        X, kernel, center=True, standardize="signed_log" if standardize else False, sample_weight=sample_weight
+    )
+    scaled = scaling.apply(X)
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
     sample = np.arange(len(X))
     if len(X) > MAX_ROWS:
         drawn = np.sort(check_random_state(random_state).choice(len(X), MAX_ROWS, replace=False))
         sample = rows_by_content(scaled)[drawn]
-    features = _wide_features(kernel, scaled[sample], random_state)
+    inside = None if sample_weight is None else sample_weight[sample]
+    features = _wide_features(kernel, scaled[sample], random_state, inside)
     Phi, missed = features(scaled[sample])
     wide = _Wide(Phi, missed, weights[sample])
     kept, history = wide.concentrate(share)
@@ -86,10 +98,10 @@ def trusted_rows(
     return Trust(_closest(scores, share, weights)[1], history)
 
 
-def _wide_features(kernel: Kernel, scaled: Array, random_state: int) -> Any:
+def _wide_features(kernel: Kernel, scaled: Array, random_state: int, sample_weight: Array | None) -> Any:
     """A function from scaled rows to features and what they miss, cheap enough to be asked for every row."""
     if isinstance(kernel, PairwiseKernel) and not kernel.exact_only:
-        kernel.prepare(scaled)
+        kernel.prepare_weighted(scaled, sample_weight)
         drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
         return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features
     kernel.fit(scaled)

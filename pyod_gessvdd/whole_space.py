@@ -279,8 +279,8 @@ def learn(
     scaled_without_itself : ndarray of shape (N, D), optional
         The rows as :meth:`Scaling.apply_to_training` has them, for their scores as if left out.
     """
-    kernel.prepare(scaled)
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
+    _prepare(kernel, scaled, sample_weight)
     rows: _Rows
     if kernel.is_exact(len(scaled)):
         moved = None if scaled_without_itself is None else kernel.gram(scaled_without_itself, scaled)
@@ -319,9 +319,10 @@ def svdd(
     *,
     backend: QPBackend,
     tol: float,
+    sample_weight: Array | None = None,
 ) -> Learnt:
     """:func:`learn` without a graph: the sphere in the kernel's own space, of which only the support is kept."""
-    kernel.prepare(scaled)
+    _prepare(kernel, scaled, sample_weight)
     K = kernel.checked_gram(scaled)
     inside = K if len(trusted) == len(K) else K[np.ix_(trusted, trusted)]
     solution = solve_kernel_svdd(inside, bounds(trusted), backend, tol, None)
@@ -331,6 +332,15 @@ def svdd(
     squares = K.diagonal() - 2.0 * (K[:, support] @ alpha) + norm2
     scores = np.maximum(squares, 0.0) / description.unit
     return Learnt(description, trusted, solution, scores, scores)
+
+
+def _prepare(kernel: PairwiseKernel, scaled: Array, sample_weight: Array | None) -> None:
+    """Let the kernel find its width from the rows that count."""
+    if sample_weight is None:
+        kernel.prepare_weighted(scaled, None)
+    else:
+        counts = sample_weight > 0
+        kernel.prepare_weighted(scaled[counts], sample_weight[counts])
 
 
 @dataclass(frozen=True, eq=False)

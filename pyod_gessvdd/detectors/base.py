@@ -20,10 +20,10 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
-from pyod_gessvdd.detectors.rows import DistinctRows, bounds, draw, rows_and_weights, spread
+from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, draw, rows_and_weights, spread
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_whole_space
 from pyod_gessvdd.detectors.start import start
-from pyod_gessvdd.dual import QPSolution, check_weights
+from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
 from pyod_gessvdd.preprocessing import validated
@@ -99,7 +99,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         """Algorithm 1, from the rows to the description."""
         if (X[-1] == X[0]).all() and (X[0] == X).all():
             raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
-        settings = for_rows(settings, len(X) if weights is None else int(np.count_nonzero(weights)))
+        upper_bounds(len(X), settings["C"], settings["nu"], weights)  # says what is wrong with them
+        settings = for_rows(settings, len(X) if weights is None else float(weights.sum()))
         seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
         settings = {**settings, "random_state": seed}
         parts = self._fresh_components(settings)
@@ -122,7 +123,14 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             return Trust(rows, [])
         inside = None if weights is None else weights[rows]
         kernel = self._component("kernel", {**settings, "view_weights": None, "widening": None})
-        trust = trusted_rows(X[rows], kernel, 1.0 - settings["trim"], settings["random_state"], inside)
+        trust = trusted_rows(
+            X[rows],
+            kernel,
+            1.0 - settings["trim"],
+            settings["random_state"],
+            inside,
+            standardize=bool(settings["standardize"]),
+        )
         return replace(trust, rows=rows[trust.rows]) if len(trust.rows) >= 2 else Trust(rows, trust.history)
 
     def _in_whole_space(
@@ -133,7 +141,10 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         Equal rows are one row with a weight: they are trusted together, and score alike to the last bit.
         """
         kernel = parts.kernel
-        scaling = learn_scaling(X, kernel, center=True, standardize=settings["standardize"], sample_weight=weights)
+        counting, counts = counted(X, weights)
+        scaling = learn_scaling(
+            counting, kernel, center=True, standardize=settings["standardize"], sample_weight=counts
+        )
         drawn = draw(X, scaling, settings["random_state"])
         rows = DistinctRows.of(X[drawn], None if weights is None else weights[drawn])
         sphere = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
@@ -143,7 +154,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
 
         arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(np.isin(drawn, trusted)), bounds_of)
         if isinstance(parts.laplacian, NoGraph):
-            learnt = whole_space.svdd(*arguments, **sphere)
+            learnt = whole_space.svdd(*arguments, sample_weight=rows.weights, **sphere)
         else:
             many_columns = MANY_COLUMNS * X.shape[1] > len(rows.X)
             learnt = whole_space.learn(

@@ -67,8 +67,12 @@ class DistinctRows:
 
 
 def bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Array:
-    """The bounds of α of the rows that are trained on."""
-    return upper_bounds(len(rows), settings["C"], settings["nu"], None if weights is None else weights[rows])
+    """The bounds of α of the rows that are trained on; a C that was enough for all rows is enough for fewer."""
+    inside = None if weights is None else weights[rows]
+    C = settings["C"]
+    if C is not None:
+        C = max(C, 1.0 / float(len(rows) if inside is None else inside.sum()))
+    return upper_bounds(len(rows), C, settings["nu"], inside)
 
 
 def draw(X: Array, scaling: Scaling, random_state: int) -> Array:
@@ -77,6 +81,13 @@ def draw(X: Array, scaling: Scaling, random_state: int) -> Array:
         return np.arange(len(X))
     places = np.sort(check_random_state(random_state).choice(len(X), MAX_LEARNING_ROWS, replace=False))
     return np.sort(rows_by_content(scaling.apply(X))[places])
+
+
+def counted(X: Array, weights: Array | None) -> tuple[Array, Array | None]:
+    """The rows that count at all, and their weights."""
+    if weights is None or weights.all():
+        return X, weights
+    return X[weights > 0], weights[weights > 0]
 
 
 def rows_and_weights(X: Array, weights: Array | None, trusted: Array) -> tuple[Array, Array | None]:

@@ -62,7 +62,7 @@ LEAST_PLAIN = {False: 0.1, True: 0.05}
 FEW_ROWS, MANY_ROWS = 100, 700
 
 
-def for_rows(settings: dict[str, Any], n_rows: int) -> dict[str, Any]:
+def for_rows(settings: dict[str, Any], n_rows: float) -> dict[str, Any]:
     """The settings with a value for what was left open, for so many training rows."""
     whole = settings["n_components"] == "all"
     novelty, residual = bool(settings["novelty"]), bool(settings["residual"])
