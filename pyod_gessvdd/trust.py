@@ -100,7 +100,7 @@ def trusted_rows(
 
 def _wide_features(kernel: Kernel, scaled: Array, random_state: int, sample_weight: Array | None) -> Any:
     """A function from scaled rows to features and what they miss, cheap enough to be asked for every row."""
-    if isinstance(kernel, PairwiseKernel) and not kernel.exact_only:
+    if isinstance(kernel, PairwiseKernel) and kernel.has_whole_space:
         kernel.prepare_weighted(scaled, sample_weight)
         drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
         return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features

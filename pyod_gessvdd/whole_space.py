@@ -39,7 +39,7 @@ from pyod_gessvdd.qp import solve_in_place, solve_kernel_svdd
 Array = np.ndarray
 
 #: What is added to the diagonal of a kernel matrix to factor it, as a share of its mean.
-JITTER = 1e-12
+JITTER, MOST_JITTER = 1e-12, 1e-5
 #: The coordinates that ``transform`` gives, in the directions of largest scatter.
 MAX_COORDINATES = 300
 #: The least share of itself that a row leaves when it is left out: beyond, rounding decides.
@@ -530,13 +530,17 @@ class _LandmarkMetric(_Metric):
 
 
 def cholesky(K: Array, jitter: float = JITTER) -> Array:
-    """The lower Cholesky factor of K, with as much more on its diagonal as it takes."""
+    """The lower Cholesky factor of K, with as much more on its diagonal as rounding takes."""
     mean = float(np.trace(K)) / len(K)
-    while True:
+    while mean > 0 and jitter <= MOST_JITTER:
         try:
             return np.asarray(scipy.linalg.cholesky(K + jitter * mean * np.eye(len(K)) if jitter else K, lower=True))
         except scipy.linalg.LinAlgError:
             jitter = max(100.0 * jitter, JITTER)
+    raise ValueError(
+        "the kernel is not positive definite, and its whole space cannot be described; use n_components=None, for a "
+        "subspace without the directions of negative eigenvalues"
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,7 @@ def for_rows(settings: dict[str, Any], n_rows: float) -> dict[str, Any]:
 def has_whole_space(parts: Components, settings: dict[str, Any], n_rows: int) -> bool:
     """Whether the description is that of a kernel's whole space, which needs no features."""
     kernel, laplacian = parts.kernel, parts.laplacian
-    if not (isinstance(kernel, PairwiseKernel) and kernel.energy in (None, 1.0) and kernel.input_is_rows):
+    if not (isinstance(kernel, PairwiseKernel) and kernel.energy in (None, 1.0) and kernel.has_whole_space):
         return False
     open_settings = settings["n_components"] == "all" and settings["n_iter"] == 0 and settings["residual"]
     if not open_settings or not isinstance(settings["init"], str) or settings["center"]:

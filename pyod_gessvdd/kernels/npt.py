@@ -63,6 +63,8 @@ class PairwiseKernel(Kernel):
 
     #: Whether only the exact map exists, as for a precomputed kernel, which has no rows to draw landmarks from.
     exact_only: ClassVar[bool] = False
+    #: Whether k is positive definite after centring only, as a negative squared distance is.
+    needs_centring: ClassVar[bool] = False
     #: A kernel is differentiable if :meth:`gram_pullback` is there and k(x, x) is the same for every x.
     differentiable: ClassVar[bool] = False
     supports_sample_weight = True
@@ -123,6 +125,11 @@ class PairwiseKernel(Kernel):
         fit = self._fit_exact if self.is_exact(len(X)) else self._fit_nystroem
         features, missed = fit(X, sample_weight)
         return features, missed if self._keeps_own_residual() else None
+
+    @property
+    def has_whole_space(self) -> bool:
+        """Whether the kernel's matrices can be factored as they are, and its rows are rows of data."""
+        return self.input_is_rows and self.positive_definite and not self.needs_centring
 
     def row_cost(self, n_columns: int) -> int:
         """A row has one kernel value per landmark."""

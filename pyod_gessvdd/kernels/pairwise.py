@@ -382,6 +382,7 @@ class AdditiveChi2(PairwiseKernel):
 
     name = "additive_chi2"
     needs_nonnegative = True
+    needs_centring = True
 
     def gram(self, X: Array, Y: Array) -> Array:
         """−Σ (x − y)² / (x + y)."""
