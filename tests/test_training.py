@@ -432,7 +432,7 @@ def test_the_given_start_is_orthonormalised(X):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_without_n_components_the_subspace_keeps_to_what_the_graph_sees(kernel):
     X = np.random.default_rng(0).normal(size=(80, 9))
-    detector = GESSVDD(kernel=kernel, laplacian="between(n_clusters=4)", random_state=0).fit(X)
+    detector = GESSVDD(kernel=kernel, laplacian="between(n_clusters=4)", n_components=None, random_state=0).fit(X)
     assert detector.n_components_ == 3
     with pytest.warns(UserWarning, match="sees no scatter in 2 of the 5 subspace directions"):
         GESSVDD(kernel=kernel, laplacian="between(n_clusters=4)", n_components=5, random_state=0).fit(X)
