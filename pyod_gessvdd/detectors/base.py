@@ -130,6 +130,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             settings["random_state"],
             inside,
             standardize=bool(settings["standardize"]),
+            center=settings["center"] is not False,
         )
         return replace(trust, rows=rows[trust.rows]) if len(trust.rows) >= 2 else Trust(rows, trust.history)
 
@@ -199,7 +200,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             sample_weight=weights,
         )
         if len(trusted) < len(X):
-            parts = replace(parts, laplacian=parts.laplacian.of_rows(trusted))
+            chosen = np.isin(np.arange(len(X)), trusted)
+            parts = replace(parts, laplacian=parts.laplacian.of_rows(chosen))
         graph = build_graph(parts.laplacian, Phi, settings["random_state"], weights)
         S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian)
         Q = start(Phi, S_x, settings, settings["random_state"], weights)
