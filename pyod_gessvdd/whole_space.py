@@ -40,6 +40,10 @@ Array = np.ndarray
 
 #: What is added to the diagonal of a kernel matrix to factor it, as a share of its mean.
 JITTER, MOST_JITTER = 1e-12, 1e-5
+NOT_POSITIVE_DEFINITE = (
+    "the kernel is not positive definite, and its whole space cannot be described; use n_components=None, for a "
+    "subspace without the directions of negative eigenvalues"
+)
 #: The coordinates that ``transform`` gives, in the directions of largest scatter.
 MAX_COORDINATES = 300
 #: The least share of itself that a row leaves when it is left out: beyond, rounding decides.
@@ -193,7 +197,7 @@ class Lengths:
     """The rows' squared lengths in the metric of the trusted rows.
 
     ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 for the
-    others), ``beyond`` the part of every row that no trusted row has a part in, and ``scaled`` what leaving a trusted
+    others; 1 − wp for a weight w below one), ``beyond`` the part of every row that no trusted row has a part in, and ``scaled`` what leaving a trusted
     row out of the scaling, too, multiplies its length with.
     """
 
@@ -306,7 +310,7 @@ def learn(
         lengths = metric.lengths()
     description, solution, along = metric.describe(scaling, bounds(trusted), backend, tol)
     own = np.zeros(len(scaled))
-    own[trusted] = solution.alpha * lengths.plain[trusted]
+    own[trusted] = solution.alpha * one_copy(weights[trusted]) / weights[trusted] * lengths.plain[trusted]
     rest, unit = description.center_norm2 + lengths.beyond, description.unit
     scores = np.maximum(lengths.plain - 2.0 * along + rest, 0.0) / unit
     left_out = lengths.left_out - 2.0 * (along - own) / lengths.left + description.center_norm2
@@ -371,7 +375,10 @@ class _ExactRows(_Rows):
     def effective_scatter(self, trusted: Array) -> float:
         """Tr((WKW)²)/Tr(WKW)."""
         _, K = self.inside(trusted)
-        return float(np.einsum("ij,ij->", K, K)) / float(np.trace(K))
+        trace = float(np.trace(K))
+        if not trace > 0:
+            raise ValueError(NOT_POSITIVE_DEFINITE)
+        return float(np.einsum("ij,ij->", K, K)) / trace
 
     def metric(self, trusted: Array, lam: float) -> _ExactMetric:
         """By the inverse of A = W K W + λI."""
@@ -427,11 +434,11 @@ class _ExactMetric(_Metric):
         """‖z‖² = [k(x, x) − k_xᵀWA⁻¹Wk_x]/λ."""
         diagonal, trusted, lam = self.rows.K.diagonal(), self.trusted, self.lam
         plain, left = np.empty(len(diagonal)), np.ones(len(diagonal))
-        # 1 − p without cancellation: (w − 1 + λ(A⁻¹)_ii)/w.
+        # 1 − cp without cancellation: (w − c + cλ(A⁻¹)_ii)/w.
         remains = lam * self.A_inv.diagonal()
-        weights = self.root**2
+        weights, copy = self.root**2, one_copy(self.root**2)
         plain[trusted] = (1.0 - remains) / weights
-        left[trusted] = np.maximum(weights - 1.0 + remains, LEAST_LEFT) / weights
+        left[trusted] = np.maximum(weights - copy + copy * remains, LEAST_LEFT * copy) / weights
         plain[self.others] = (diagonal[self.others] - self.explained) / lam
         return Lengths(np.maximum(plain, 0.0), left, scaled=self._scaled(remains, weights))
 
@@ -538,7 +545,8 @@ class _LandmarkMetric(_Metric):
     def lengths(self) -> Lengths:
         """‖z‖² on the span; beyond, the scatter is λ."""
         plain, left = np.einsum("ij,ij->i", self.Z, self.Z), np.ones(len(self.Z))
-        left[self.trusted] = np.maximum(1.0 - plain[self.trusted], LEAST_LEFT)
+        copy = one_copy(self.rows.weights[self.trusted])
+        left[self.trusted] = np.maximum(1.0 - copy * plain[self.trusted], LEAST_LEFT)
         return Lengths(plain, left, self.rows.missed / self.lam)
 
     def describe(
@@ -567,6 +575,11 @@ class _LandmarkMetric(_Metric):
         return description, solution, self.Z @ solution.center
 
 
+def one_copy(weights: Array) -> Array:
+    """The weight that leaves with a row: one copy of it, or what there is of one."""
+    return np.minimum(weights, 1.0)
+
+
 def cholesky(K: Array, jitter: float = JITTER) -> Array:
     """The lower Cholesky factor of K, with as much more on its diagonal as rounding takes."""
     mean = float(np.trace(K)) / len(K)
@@ -575,10 +588,7 @@ def cholesky(K: Array, jitter: float = JITTER) -> Array:
             return np.asarray(scipy.linalg.cholesky(K + jitter * mean * np.eye(len(K)) if jitter else K, lower=True))
         except scipy.linalg.LinAlgError:
             jitter = max(100.0 * jitter, JITTER)
-    raise ValueError(
-        "the kernel is not positive definite, and its whole space cannot be described; use n_components=None, for a "
-        "subspace without the directions of negative eigenvalues"
-    )
+    raise ValueError(NOT_POSITIVE_DEFINITE)
 
 
 @dataclass(frozen=True, eq=False)

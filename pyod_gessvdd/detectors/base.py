@@ -20,7 +20,7 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
-from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, draw, rows_and_weights, spread
+from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, counting_rows, draw, rows_and_weights, spread
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_whole_space
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
@@ -100,6 +100,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         if (X[-1] == X[0]).all() and (X[0] == X).all():
             raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
         upper_bounds(len(X), settings["C"], settings["nu"], weights)  # says what is wrong with them
+        weights, settings = counting_rows(weights, settings)
         settings = for_rows(settings, len(X) if weights is None else float(weights.sum()))
         seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
         settings = {**settings, "random_state": seed}
