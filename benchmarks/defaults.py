@@ -90,7 +90,8 @@ def main() -> None:
             "# Why the defaults are what they are",
             "",
             f"`python benchmarks/defaults.py --data-dir DATA --every {given.every}`: mean ROC-AUC / average precision "
-            f"over {len(paths)} data sets that defaults may be chosen on, one seed, at most {TRAIN} training rows of each.",
+            f"over {len(paths)} data sets that defaults may be chosen on, one seed, at most {TRAIN} training rows of "
+            "each.",
             "",
             "## One parameter changed at a time",
             "",
