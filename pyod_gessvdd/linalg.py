@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 __all__ = [
     "RELATIVE_ZERO",
     "column_means",
+    "few_threads",
     "gram",
     "k_means",
     "map_blocks",
@@ -37,6 +40,9 @@ RELATIVE_ZERO = 1e-12
 
 #: A mean below this share of the data's size can be taken off a sum of squares without losing digits.
 SMALL_SHIFT = 1e-3
+
+#: Up to so many rows matrices are factored by one thread (:func:`few_threads`).
+FEW_ROWS = 1000
 
 #: The length of the inner loop of :func:`shift_rows`.
 WIDE = 4096
@@ -77,6 +83,29 @@ def column_means(Phi: Array, weights: Array | None = None) -> Array:
     if weights is not None:
         return (weights @ Phi) / weights.sum()
     return (np.ones(len(Phi)) @ Phi) / len(Phi)
+
+
+@contextmanager
+def few_threads(n_rows: int) -> Iterator[None]:
+    """One BLAS thread inside, if the rows are few: several wait for each other longer than they work.
+
+    Parameters
+    ----------
+    n_rows : int
+        The size of the matrices that are factored.
+    """
+    if n_rows > FEW_ROWS:
+        yield
+        return
+    with _thread_pools().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def shift_rows(X: Array, shift: Array, out: Array | None = None, *, scale: Array | None = None) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
+from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.residual import LEFT_OUT_POWER
 from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
@@ -105,10 +107,11 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
         settings = {**settings, "random_state": seed}
         parts = self._fresh_components(settings)
-        trust = self._trusted(X, weights, parts, settings)
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))
         learn = self._in_whole_space if whole else self._in_subspace
-        return replace(learn(X, weights, trust.rows, parts, settings), trust_history=trust.history)
+        with few_threads(len(X)) if whole else nullcontext():
+            trust = self._trusted(X, weights, parts, settings)
+            return replace(learn(X, weights, trust.rows, parts, settings), trust_history=trust.history)
 
     def _trusted(self, X: Array, weights: Array | None, parts: Components, settings: dict[str, Any]) -> Trust:
         """The rows to learn from: those that count and, unless all are, those that can be trusted."""
