@@ -106,7 +106,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         settings = for_rows(settings, len(X) if weights is None else float(weights.sum()))
         seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
         settings = {**settings, "random_state": seed}
-        parts = self._fresh_components(settings)
+        parts = Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
+        parts.check(settings)
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))
         learn = self._in_whole_space if whole else self._in_subspace
         with few_threads(len(X)) if whole else nullcontext():
@@ -244,18 +245,6 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             scores,
             left_out,
         )
-
-    def _fresh_components(self, settings: dict[str, Any]) -> Components:
-        parts = Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
-        if settings["sigma"] is not None and "sigma" not in parts.kernel.inherits:
-            raise ValueError(
-                f"sigma is the width of kernel 'rbf', got {settings['sigma']!r}; kernel {parts.kernel.name!r} has none"
-            )
-        if parts.updater.needs_graph and isinstance(parts.laplacian, NoGraph):
-            raise ValueError(
-                f"updater {parts.updater.name!r} needs a graph, and laplacian {parts.laplacian.name!r} has none"
-            )
-        return parts
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""
