@@ -11,7 +11,7 @@ import scipy.linalg
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.errors import ComponentError
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, row_blocks
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, orientation, row_blocks
 from pyod_gessvdd.residual import discarded, residual_scale
 
 Array = np.ndarray
@@ -35,7 +35,7 @@ def principal_directions(Phi: Array, weights: Array | None = None, *, around_mea
     if Phi.shape[0] < Phi.shape[1]:
         centred = Phi - mean if weights is None else np.sqrt(weights)[:, None] * (Phi - mean)
         _, singular, Vt = scipy.linalg.svd(centred, full_matrices=False)
-        return Vt[singular > np.sqrt(RELATIVE_ZERO) * singular[0]] if singular[0] > 0 else Vt[:0]
+        return _oriented(Vt[singular > np.sqrt(RELATIVE_ZERO) * singular[0]]) if singular[0] > 0 else Vt[:0]
     scatter = gram(Phi, mean, weights)
     variances = np.diag(scatter)
     if np.abs(scatter - np.diag(variances)).max() <= RELATIVE_ZERO * variances.max():
@@ -43,7 +43,11 @@ def principal_directions(Phi: Array, weights: Array | None = None, *, around_mea
         order = np.argsort(-variances, kind="stable")
         return np.eye(len(variances))[order[variances[order] > RELATIVE_ZERO * variances.max()]]
     values, vectors = scipy.linalg.eigh(scatter)
-    return vectors[:, values > RELATIVE_ZERO * max(values[-1], 0.0)][:, ::-1].T
+    return _oriented(vectors[:, values > RELATIVE_ZERO * max(values[-1], 0.0)][:, ::-1].T)
+
+
+def _oriented(directions: Array) -> Array:
+    return directions * orientation(directions.T)[:, None]
 
 
 def random_directions(n_components: int, n_features: int, random_state: Any) -> Array:

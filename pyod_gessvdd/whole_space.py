@@ -32,7 +32,7 @@ from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.linalg import gram, map_blocks, row_blocks, weighted_quantiles
+from pyod_gessvdd.linalg import gram, map_blocks, orientation, row_blocks, weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_in_place, solve_kernel_svdd
 
@@ -136,7 +136,8 @@ class WholeSpace:
         lengths = np.full(len(values), self.scale) if self.factor is None else np.maximum(self.scale - values, 0.0)
         V, lengths = V[:, ::-1], np.sqrt(lengths[::-1])
         center = (V.T @ (C.T @ self.pull)) / np.where(lengths > 0, lengths, 1.0)
-        return scipy.linalg.solve_triangular(C, V * lengths, lower=True, trans=1), center
+        signs = orientation(C @ V)  # of the landmarks' coordinates
+        return scipy.linalg.solve_triangular(C, V * (lengths * signs), lower=True, trans=1), center * signs
 
     def transform(self, X: Array) -> Array:
         """The rows' coordinates in up to 300 directions, those of largest scatter first, and what is left, last."""

@@ -174,7 +174,9 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         places, solution = rows.solution(learnt.trusted, learnt.solution)
         scores, left_out = np.empty(len(X)), np.empty(len(X))
         scores[drawn], left_out[drawn] = rows.spread(learnt.scores), rows.spread(learnt.left_out_scores)
-        others = np.setdiff1d(np.arange(len(X)), drawn[places], assume_unique=True)
+        others = np.arange(len(X))
+        if not isinstance(parts.laplacian, NoGraph):  # without a metric no row has a part in what it is measured by
+            others = np.setdiff1d(others, drawn[places], assume_unique=True)
         if others.size:
             # New rows to the description, to the last bit: a label must be what predict says of the same row.
             scores[others] = left_out[others] = learnt.description.scores(X[others])
