@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from pathlib import Path
 
-#: The package's own folder: frames below it are not the caller's.
-HERE = str(Path(__file__).parent)
+#: The package's own folder, with the slash, which pyod_gessvdd_graphs does not have: frames in it are not the caller's.
+HERE = str(Path(__file__).parent) + os.sep
 
 
 class ComponentError(ValueError):

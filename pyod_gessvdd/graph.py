@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.linalg
@@ -235,24 +235,34 @@ class Graph:
             )
         return project(_conjugate_gradients(self.dot, project(B), self._safe_diagonal[:, None]))
 
-    def joins(self, nodes: Array) -> bool:
-        """Whether a sparse L is known to link all of these nodes, so that they have one :meth:`kron_reduction`."""
+    def is_reducible(self, nodes: Array) -> bool:
+        """Whether a sparse L is known to have a :meth:`kron_reduction` onto these nodes.
+
+        Its null space must be known, and no component consist of these nodes alone, unless it is the only one with any.
+        """
         if self._parts is None:
             return False
-        return bool((self._parts[nodes] == self._parts[nodes[0]]).all())
+        chosen = np.bincount(self._parts[nodes], minlength=self._parts.max() + 1)
+        return np.count_nonzero(chosen) == 1 or not np.any((chosen > 0) & (chosen == np.bincount(self._parts)))
 
     def kron_reduction(self, nodes: Array) -> Callable[[Array], Array]:
-        """The product with the Schur complement of L onto some nodes that L :meth:`joins`.
+        """The product with the Laplacian K that some nodes have if currents may flow through the rest.
 
-        With s for these nodes and r for the rest it is K = L_ss − L_sr L_rr⁻¹ L_rs, the Laplacian of the graph that
-        the nodes alone have if currents may flow through the rest. K⁺ is the block of L⁺ that belongs to the nodes, up
-        to multiples of 1; but where L⁺ asks for a solve with L, K asks for one with L_rr, which is far from singular:
-        every node in it is grounded through its links to the nodes s.
+        K⁺ is the block of L⁺ that belongs to the nodes, up to multiples of 1; but where L⁺ asks for a solve with L, K
+        asks for one with what L has of the rest, which is far from singular: it is grounded through its links to the
+        nodes. With s for the nodes and r for the rest K is the Schur complement L_ss − L_sr L_rr⁻¹ L_rs. That has no
+        link between the components of L, but L⁺ has: it gives every component c a mean of zero. So each has a spring,
+
+            K = L_ss − L_sr L_rr⁻¹ L_rs + Σ_c g_c (g_c − n_c k)ᵀ / ζ_c,      g = 1_s − L_sr y,   y = L_rr⁻¹ 1_r,
+
+        with ζ_c the sum of y over the component, n_c its number of nodes, and k = (Σ n_c g_c / ζ_c) / (Σ n_c² / ζ_c)
+        the common end of the springs. With one component there is nothing for its spring to pull at. In a rescaled
+        graph the null vector is in the place of 1.
 
         Parameters
         ----------
         nodes : ndarray of int
-            The nodes s.
+            The nodes s; L :meth:`is_reducible` to them.
 
         Returns
         -------
@@ -264,14 +274,34 @@ class Graph:
         rest = rest[np.argsort(-self._safe_diagonal[rest], kind="stable")]
         inner = Graph(len(rest), sp.csr_array(self.base[rest][:, rest]), self.factor[rest], self.weights)
 
-        def product(x: Array) -> Array:
+        def extended(x: Array, source: Array | float = 0.0) -> Array:
+            """The vector that is x on the nodes and −L_rr⁻¹ (L_rs x + source) on the rest."""
             full = np.zeros(self.n_nodes)
             full[nodes] = x
-            # A part of the graph without any of the nodes has a singular L_rr, but nothing drives it: it stays zero.
-            full[rest] = -_conjugate_gradients(inner.dot, self.dot(full)[rest], inner._safe_diagonal)
-            return self.dot(full)[nodes]
+            # A component without any of the nodes has a singular L_rr, but nothing drives it: it stays zero.
+            full[rest] = -_conjugate_gradients(inner.dot, self.dot(full)[rest] + source, inner._safe_diagonal)
+            return full
 
-        return product
+        def schur(x: Array) -> Array:
+            return self.dot(extended(x))[nodes]
+
+        numbers = cast(Array, self._parts)
+        components, part = np.unique(numbers[nodes], return_inverse=True)
+        if len(components) == 1:
+            return schur
+        ones = self._null_vector
+        source = np.where(np.isin(numbers[rest], components), ones[rest], 0.0)
+        minus_y = extended(np.zeros(len(nodes)), source)
+        g = ones[nodes] + self.dot(minus_y)[nodes]
+        zeta = np.bincount(numbers[rest], -source * minus_y[rest], minlength=components.max() + 1)[components]
+        n = np.bincount(part, g * ones[nodes])
+
+        def linked(x: Array) -> Array:
+            pulls = np.bincount(part, g * x)
+            end = (n * pulls / zeta).sum() / (n * n / zeta).sum()
+            return schur(x) + g * ((pulls - n * end) / zeta)[part]
+
+        return linked
 
     @cached_property
     def _safe_diagonal(self) -> Array:

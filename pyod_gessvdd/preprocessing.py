@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import validate_data
 
-from pyod_gessvdd.linalg import column_means, row_blocks, weighted_quantiles
+from pyod_gessvdd.linalg import column_means, row_blocks, shift_rows, weighted_quantiles
 
 Array = np.ndarray
 
@@ -110,6 +110,30 @@ class Scaling:
             return replace(scaling, views=(as_it_is, signed_log, NormalScores.learn(scaling.apply(X), sample_weight)))
         return scaling
 
+    def apply_to_training(self, X: Array, sample_weight: Array | None = None) -> Array:
+        """The scaled training rows half way to what they would be had each been left out of the scaling.
+
+        A training row is nearer to the mean, the deviation and the ranks that it helped to learn than a new row is. In
+        a distance between two training rows both are; where only one of them moves, half of its way is right. It shows
+        where columns are many: with as many as rows, a fifth of new rows exceeded what a tenth of training rows did.
+        """
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        total = float(weights.sum())
+        Z = X if self.mean is None else X - self.mean
+        Z = Z if self.scale is None else Z / self.scale
+        if total <= 2.0 or self.scale is None:
+            return self.apply(X)
+        # Mean and variance without one copy of the row, in units of those with it.
+        mean = -Z / (total - 1.0)
+        variance = total / (total - 1.0) * (1.0 - Z**2 / (total - 1.0))
+        moved = (Z - mean) / np.sqrt(np.where(variance > NARROW_IQR**2, variance, 1.0))
+        views = self.views or (as_it_is,)
+        halves = [
+            (view(Z) + (view.without_itself(Z) if isinstance(view, NormalScores) else view(moved))) / 2
+            for view in views
+        ]
+        return np.hstack(halves)
+
     @property
     def is_affine(self) -> bool:
         """Whether the scaled rows are a linear function of the rows, up to a shift."""
@@ -123,10 +147,10 @@ class Scaling:
     def apply(self, X: Array) -> Array:
         """The scaled rows, of shape (n, n_views · D): X itself if there is nothing to do, else a new array."""
         scaled = X
-        if self.mean is not None or self.scale is not None:
-            scaled = X - self.mean if self.mean is not None else X.copy()
-            if self.scale is not None:
-                scaled /= self.scale
+        if self.mean is not None:
+            scaled = shift_rows(X, self.mean, scale=self.scale)
+        elif self.scale is not None:
+            scaled = X / self.scale
         if not self.views:
             return scaled
         return self.views[0](scaled) if len(self.views) == 1 else np.hstack([view(scaled) for view in self.views])
@@ -153,11 +177,14 @@ class NormalScores:
         values scores are interpolated.
     beyond : float
         The score of a value above all of them; below it is its negative.
+    total : float
+        How many values there were.
     """
 
     values: list[Array]
     scores: list[Array]
     beyond: float
+    total: float
 
     @classmethod
     def learn(cls, X: Array, sample_weight: Array | None = None) -> NormalScores:
@@ -174,7 +201,7 @@ class NormalScores:
                 distinct, middle_rank = distinct[kept], middle_rank[kept]
             values.append(distinct)
             scores.append(ndtri((middle_rank + 0.5) / (total + 1.0)))
-        return cls(values, scores, float(ndtri((total + 0.5) / (total + 1.0))))
+        return cls(values, scores, float(ndtri((total + 0.5) / (total + 1.0))), total)
 
     def __call__(self, X: Array) -> Array:
         """The normal scores of the rows' values."""
@@ -183,6 +210,12 @@ class NormalScores:
             out[:, j] = np.interp(X[:, j], values, scores, left=-self.beyond, right=self.beyond)
         return out
 
+    def without_itself(self, X: Array) -> Array:
+        """The normal scores of training values among the others."""
+        # The rank r, of which its own half is taken off: (r + ½)/(N + 1) becomes ((r − ½) + ½)/N.
+        rank = ndtr(self(X)) * (self.total + 1.0) - 0.5
+        return np.asarray(ndtri(np.clip(rank, 0.25, self.total - 0.25) / self.total))
+
 
 def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
     """The columns' means and standard deviations, one for a constant column."""
@@ -190,7 +223,7 @@ def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
     total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for rows in row_blocks(*X.shape):
-        block = X[rows] - mean
+        block = shift_rows(X[rows], mean)
         total += weights[rows] @ block
         squares += np.einsum("ij,ij->j", block, block if sample_weight is None else weights[rows, None] * block)
     # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.

@@ -20,8 +20,8 @@ CANCELLED = 1e-5
 MOST_LEVERAGE = 0.99
 #: The power of 1/(1 − h) by which a training row's score grows when the row is left out of a subspace. One holds if the
 #: subspace stays and every direction is whitened by its own scatter; here directions turn away, and what is discarded
-#: shares one scatter. Measured as the share of new normal rows above the score that a tenth of the training rows exceed,
-#: on 11 sets: 0.64 with 0, 0.11 with 3/4, 0.05 with 1.
+#: shares one scatter. Measured as the share of new normal rows above the score that a tenth of the training rows
+#: exceed, on 11 sets: 0.64 with 0, 0.11 with 3/4, 0.05 with 1.
 LEFT_OUT_POWER = 0.75
 
 

@@ -15,7 +15,7 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import row_blocks
+from pyod_gessvdd.linalg import RELATIVE_ZERO, row_blocks
 from pyod_gessvdd.residual import left_out_factor, leverage
 from pyod_gessvdd.subspace import Subspace, orthonormalise, subspace_distance
 
@@ -26,13 +26,15 @@ Array = np.ndarray
 class TrainingData:
     """What stays the same during the alternation: the features, the graph over them, and its scatter.
 
-    ``missed`` is what the features miss of each row, of shape (N,), if the residual counts; else None.
+    ``missed`` is what the features miss of each row, of shape (N,), if the residual counts, else None;
+    ``sample_weight`` how often each row counts, None if all count alike.
     """
 
     Phi: Array
     graph: Graph | None
     S_x: Array | None
     missed: Array | None = None
+    sample_weight: Array | None = None
 
 
 @dataclass
@@ -123,6 +125,7 @@ def alternate(
                 iteration=len(history),
                 memo=memo,
                 boundary=solution.boundary,
+                sample_weight=data.sample_weight,
             )
             updated = orthonormalise(check_projection(updater.update(state), d, Q.shape[1], updater))
             if updated.shape[0] == 0:
@@ -151,11 +154,15 @@ def record(iteration: int, solution: QPSolution) -> dict[str, Any]:
 
 
 def _is_better(iterate: TrainingResult, kept: TrainingResult, criterion: str) -> bool:
-    """Whether an iterate's criterion is better; one that has lost dimensions is worse, as its trace has fewer terms."""
+    """Whether an iterate's criterion is better; one that has lost dimensions is worse, as its trace has fewer terms.
+
+    A difference that the solver's duality gap explains is a tie, and the earlier one stays.
+    """
     if len(iterate.subspace.Q) != len(kept.subspace.Q):
         return len(iterate.subspace.Q) > len(kept.subspace.Q)
     change = iterate.solution.objective - kept.solution.objective
-    return change > 0 if criterion == "max" else change < 0
+    unsure = max(iterate.solution.gap, kept.solution.gap, RELATIVE_ZERO) * abs(kept.solution.objective)
+    return change > unsure if criterion == "max" else change < -unsure
 
 
 def _reason_to_stop(history: list[dict[str, Any]], n_iter: int, tol: float) -> str:
@@ -181,9 +188,7 @@ def _warn_about_lost_dimensions(n_left: int, n_components: int, n_unseen: int, u
         )
 
 
-def training_scores(
-    description: Description, data: TrainingData, sample_weight: Array | None, power: float
-) -> tuple[Array, Array]:
+def training_scores(description: Description, data: TrainingData, power: float) -> tuple[Array, Array]:
     """The training rows' scores as they are and as if left out, from the features that are there already.
 
     Parameters
@@ -192,15 +197,13 @@ def training_scores(
         Whose scores; the residual must count.
     data : TrainingData
         What it was learnt from.
-    sample_weight : ndarray of shape (N,), optional
-        How often each row counts.
     power : float
         See :func:`~pyod_gessvdd.residual.left_out_factor`.
     """
     Z, residual2 = description.subspace.training_points(data.Phi, data.missed, None)
     if residual2 is None:
         raise ValueError("the scores of rows as if left out need the residual")
-    factor = left_out_factor(leverage(Z, residual2, sample_weight), power)
+    factor = left_out_factor(leverage(Z, residual2, data.sample_weight), power)
     scores = np.empty(len(Z))
     for rows in row_blocks(*Z.shape):
         scores[rows] = description.boundary.scores(Z[rows], residual2[rows])

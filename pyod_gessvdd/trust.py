@@ -15,10 +15,12 @@ import scipy.linalg
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.components.contracts import Kernel
-from pyod_gessvdd.feature_map import learn_scaling
+from pyod_gessvdd.components.validation import check_features
+from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.linalg import gram, row_blocks, rows_by_content, weighted_quantiles
-from pyod_gessvdd.whole_space import LEAST_LEFT, LandmarkMap, cholesky
+from pyod_gessvdd.linalg import column_means, gram, row_blocks, rows_by_content, weighted_quantiles
+from pyod_gessvdd.preprocessing import Scaling
+from pyod_gessvdd.whole_space import LEAST_LEFT, LandmarkMap, cholesky, one_copy
 
 Array = np.ndarray
 
@@ -26,6 +28,8 @@ Array = np.ndarray
 WIDE_RIDGE = 1.0
 #: The most rounds; the set is stable after three to eight.
 MAX_ROUNDS = 20
+#: Scores that agree to this share are those of equal rows.
+SAME = 1e-9
 #: The rounds run on at most this many rows, with at most this many landmarks; then all rows are measured once.
 MAX_ROWS, MAX_LANDMARKS = 5000, 300
 
@@ -47,7 +51,14 @@ class Trust:
 
 
 def trusted_rows(
-    X: Array, kernel: Kernel, share: float, random_state: int, sample_weight: Array | None = None
+    X: Array,
+    kernel: Kernel,
+    share: float,
+    random_state: int,
+    sample_weight: Array | None = None,
+    *,
+    standardize: bool = True,
+    center: bool = True,
 ) -> Trust:
     """The share of rows that a wide description finds the most usual.
 
@@ -56,22 +67,30 @@ def trusted_rows(
     X : ndarray of shape (N, D)
         The training rows.
     kernel : Kernel
-        The detector's, not fitted yet; it sees the signed logarithms of the standardised columns, in which far groups
-        stay far.
+        The detector's, not fitted yet.
     share : float
         Between 0 and 1.
     random_state : int
         Draws rows and landmarks where there are many.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
+    standardize : bool, default=True
+        Whether the kernel sees the signed logarithms of the standardised columns, in which far groups stay far, or the
+        rows as they are.
+    center : bool, default=True
+        Whether features that are given as such are centred; those of a kernel's whole space never are.
     """
-    scaled = learn_scaling(X, kernel, center=True, standardize="signed_log", sample_weight=sample_weight).apply(X)
+    scaling = learn_scaling(
+        X, kernel, center=True, standardize="signed_log" if standardize else False, sample_weight=sample_weight
+    )
+    scaled = scaling.apply(X)
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
     sample = np.arange(len(X))
     if len(X) > MAX_ROWS:
         drawn = np.sort(check_random_state(random_state).choice(len(X), MAX_ROWS, replace=False))
         sample = rows_by_content(scaled)[drawn]
-    features = _wide_features(kernel, scaled[sample], random_state)
+    inside = None if sample_weight is None else sample_weight[sample]
+    features = _wide_features(kernel, scaling, scaled[sample], random_state, inside, center)
     Phi, missed = features(scaled[sample])
     wide = _Wide(Phi, missed, weights[sample])
     kept, history = wide.concentrate(share)
@@ -81,17 +100,35 @@ def trusted_rows(
     for rows in row_blocks(len(X), wide.Phi.shape[1]):
         scores[rows] = wide.as_new(*features(scaled[rows]))
     scores[sample] = wide.left_out_scores(kept)
-    return Trust(np.flatnonzero(scores <= weighted_quantiles(scores, [share], sample_weight)[0]), history)
+    return Trust(_closest(scores, share, weights)[1], history)
 
 
-def _wide_features(kernel: Kernel, scaled: Array, random_state: int) -> Any:
+def _wide_features(
+    kernel: Kernel, scaling: Scaling, scaled: Array, random_state: int, sample_weight: Array | None, center: bool
+) -> Any:
     """A function from scaled rows to features and what they miss, cheap enough to be asked for every row."""
-    if isinstance(kernel, PairwiseKernel) and not kernel.exact_only:
-        kernel.prepare(scaled)
+    if isinstance(kernel, PairwiseKernel) and kernel.has_whole_space:
+        kernel.prepare_weighted(scaled, sample_weight)
         drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
         return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features
-    kernel.fit(scaled)
-    return kernel.features_and_residual
+    weights = sample_weight if kernel.supports_sample_weight else None
+    Phi, _ = kernel.fit_features(scaled) if weights is None else kernel.fit_features(scaled, weights)
+    Phi = check_features(Phi, len(scaled), kernel)
+    mean = column_means(Phi, sample_weight) if center else None
+    return FeatureMap(scaling, kernel, mean, Phi.shape[1], counts_missed=True).of_scaled
+
+
+def _closest(scores: Array, share: float, weights: Array) -> tuple[float, Array]:
+    """The score that this share of the rows does not exceed, and the rows below it.
+
+    Rows that are equal are trusted together, whatever their order. A group of equal rows that lies across the limit is
+    left out, as outliers of one kind may be many, unless that would leave less than half of all rows.
+    """
+    limit = float(weighted_quantiles(scores, [share], weights)[0])
+    below = scores < limit * (1.0 - SAME)
+    if float(weights[below].sum()) < 0.5 * float(weights.sum()):
+        below = scores <= limit * (1.0 + SAME)
+    return limit, np.flatnonzero(below)
 
 
 class _Wide:
@@ -103,23 +140,24 @@ class _Wide:
     def concentrate(self, share: float) -> tuple[Array, list[dict[str, Any]]]:
         """The trusted rows when they no longer change, and the rounds."""
         kept = np.arange(len(self.Phi))
+        seen = {kept.tobytes()}
         history: list[dict[str, Any]] = []
         for _ in range(MAX_ROUNDS):
             scores = self.left_out_scores(kept)
-            limit = weighted_quantiles(scores, [share], self.weights)[0]
-            # Not exactly so many: rows that are equal are trusted together, whatever their order.
-            closest = np.flatnonzero(scores <= limit)
+            limit, closest = _closest(scores, share, self.weights)
             history.append(
                 {
                     "round": len(history) + 1,
                     "n_trusted": len(closest),
                     "n_new": len(np.setdiff1d(closest, kept, assume_unique=True)),
-                    "limit": float(limit),
+                    "limit": limit,
                 }
             )
-            if np.array_equal(closest, kept):
+            # A set that was there before comes back for ever.
+            kept, known = closest, closest.tobytes() in seen
+            if known:
                 break
-            kept = closest
+            seen.add(closest.tobytes())
         return kept, history
 
     def _learn(self, kept: Array) -> tuple[Array, float]:
@@ -135,7 +173,7 @@ class _Wide:
         """The squared lengths of all rows; of those that are kept, as if each had been left out."""
         self._R, self._lam = self._learn(kept)
         inside = self._inside(self.Phi)
-        inside[kept] /= np.maximum(1.0 - inside[kept], LEAST_LEFT)
+        inside[kept] /= np.maximum(1.0 - one_copy(self.weights[kept]) * inside[kept], LEAST_LEFT)
         return inside + self.missed / self._lam
 
     def as_new(self, Phi: Array, missed: Array) -> Array:

@@ -23,6 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -38,11 +39,13 @@ from pyod_gessvdd.qp import solve_in_place, solve_kernel_svdd
 Array = np.ndarray
 
 #: What is added to the diagonal of a kernel matrix to factor it, as a share of its mean.
-JITTER = 1e-12
+JITTER, MOST_JITTER = 1e-12, 1e-5
+NOT_POSITIVE_DEFINITE = (
+    "the kernel is not positive definite, and its whole space cannot be described; use n_components=None, for a "
+    "subspace without the directions of negative eigenvalues"
+)
 #: The coordinates that ``transform`` gives, in the directions of largest scatter.
 MAX_COORDINATES = 300
-#: How often rows that are going to be labelled are taken out.
-MAX_TAKE_OUT = 10
 #: The least share of itself that a row leaves when it is left out: beyond, rounding decides.
 LEAST_LEFT = 1e-12
 
@@ -194,35 +197,52 @@ class Lengths:
     """The rows' squared lengths in the metric of the trusted rows.
 
     ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 for the
-    others), and ``beyond`` the part of every row that no trusted row has a part in.
+    others; 1 − wp for a weight w below one), ``beyond`` the part of every row that no trusted row has a part in, and ``scaled`` what leaving a trusted
+    row out of the scaling, too, multiplies its length with.
     """
 
     plain: Array
     left: Array
     beyond: Array | float = 0.0
+    scaled: Array | float = 1.0
 
     @property
     def left_out(self) -> Array:
         """As if each row had been left out."""
-        return self.plain / self.left + self.beyond
+        return (self.plain / self.left + self.beyond) * self.scaled
 
 
 class _Rows(ABC):
-    """Training rows in the kernel's space, with their weights; the metric is learnt from the trusted ones."""
+    """Training rows in the kernel's space, with their weights.
 
-    weights: Array
+    ``max_take_out`` is how often rows that are going to be labelled are taken out.
+    """
+
+    max_take_out: ClassVar[int]
 
     @abstractmethod
     def effective_scatter(self, trusted: Array) -> float:
-        """Tr(S_x²)/Tr(S_x): the scatter that is usual where rows vary."""
+        """Tr(S_x²)/Tr(S_x) of the trusted rows: the scatter that is usual where rows vary."""
 
     @abstractmethod
-    def measure(self, trusted: Array, lam: float) -> Lengths:
-        """All rows' lengths in the metric (S_x + λI)⁻¹ of the trusted ones."""
+    def metric(self, trusted: Array, lam: float) -> _Metric:
+        """The metric (S_x + λI)⁻¹ of the trusted rows."""
+
+
+class _Metric(ABC):
+    """A metric that was learnt from the trusted rows, and all rows in it."""
+
+    @abstractmethod
+    def without(self, removed: Array) -> _Metric:
+        """The metric without some of the trusted rows."""
+
+    @abstractmethod
+    def lengths(self) -> Lengths:
+        """All rows' squared lengths."""
 
     @abstractmethod
     def describe(
-        self, scaling: Scaling, trusted: Array, lam: float, upper: Array, backend: QPBackend, tol: float
+        self, scaling: Scaling, upper: Array, backend: QPBackend, tol: float
     ) -> tuple[WholeSpace, QPSolution, Array]:
         """The sphere around the trusted rows, its solution, and ⟨z_i, u⟩ of all rows."""
 
@@ -239,6 +259,7 @@ def learn(
     tol: float,
     share_outside: float | None = None,
     sample_weight: Array | None = None,
+    scaled_without_itself: Array | None = None,
 ) -> Learnt:
     """The description of the trusted rows.
 
@@ -263,30 +284,37 @@ def learn(
         who is labelled must not have had a part in the description that a new row like it is measured by.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
+    scaled_without_itself : ndarray of shape (N, D), optional
+        The rows as :meth:`Scaling.apply_to_training` has them, for their scores as if left out.
     """
-    kernel.prepare(scaled)
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
+    _prepare(kernel, scaled, sample_weight)
     rows: _Rows
     if kernel.is_exact(len(scaled)):
-        rows = _ExactRows(kernel, scaled, kernel.checked_gram(scaled), weights)
+        moved = None if scaled_without_itself is None else kernel.gram(scaled_without_itself, scaled)
+        rows = _ExactRows(kernel, scaled, kernel.checked_gram(scaled), weights, moved)
     else:
         rows = _LandmarkRows.of(kernel, scaled, weights, trusted)
     lam = ridge * rows.effective_scatter(trusted)
-    lengths = rows.measure(trusted, lam)
-    for _ in range(MAX_TAKE_OUT if share_outside is not None else 0):
+    metric = rows.metric(trusted, lam)
+    lengths = metric.lengths()
+    rounds = 0 if share_outside is None else rows.max_take_out
+    for _ in range(rounds):
         left_out = lengths.left_out
         limit = weighted_quantiles(left_out, [1.0 - float(share_outside or 0.0)], sample_weight)[0]
         fewer = trusted[left_out[trusted] <= limit]
         if len(fewer) == len(trusted) or len(fewer) < len(scaled) / 2:
             break
+        metric = metric.without(np.setdiff1d(trusted, fewer, assume_unique=True))
         trusted = fewer
-        lengths = rows.measure(trusted, lam)
-    description, solution, along = rows.describe(scaling, trusted, lam, bounds(trusted), backend, tol)
+        lengths = metric.lengths()
+    description, solution, along = metric.describe(scaling, bounds(trusted), backend, tol)
     own = np.zeros(len(scaled))
-    own[trusted] = solution.alpha * lengths.plain[trusted]
+    own[trusted] = solution.alpha * one_copy(weights[trusted]) / weights[trusted] * lengths.plain[trusted]
     rest, unit = description.center_norm2 + lengths.beyond, description.unit
     scores = np.maximum(lengths.plain - 2.0 * along + rest, 0.0) / unit
-    left_out = np.maximum((lengths.plain - 2.0 * (along - own)) / lengths.left + rest, 0.0) / unit
+    left_out = lengths.left_out - 2.0 * (along - own) / lengths.left + description.center_norm2
+    left_out = np.maximum(left_out, 0.0) / unit
     return Learnt(description, trusted, solution, scores, left_out)
 
 
@@ -299,9 +327,10 @@ def svdd(
     *,
     backend: QPBackend,
     tol: float,
+    sample_weight: Array | None = None,
 ) -> Learnt:
     """:func:`learn` without a graph: the sphere in the kernel's own space, of which only the support is kept."""
-    kernel.prepare(scaled)
+    _prepare(kernel, scaled, sample_weight)
     K = kernel.checked_gram(scaled)
     inside = K if len(trusted) == len(K) else K[np.ix_(trusted, trusted)]
     solution = solve_kernel_svdd(inside, bounds(trusted), backend, tol, None)
@@ -313,6 +342,15 @@ def svdd(
     return Learnt(description, trusted, solution, scores, scores)
 
 
+def _prepare(kernel: PairwiseKernel, scaled: Array, sample_weight: Array | None) -> None:
+    """Let the kernel find its width from the rows that count."""
+    if sample_weight is None:
+        kernel.prepare_weighted(scaled, None)
+    else:
+        counts = sample_weight > 0
+        kernel.prepare_weighted(scaled[counts], sample_weight[counts])
+
+
 @dataclass(frozen=True, eq=False)
 class _ExactRows(_Rows):
     """By the N × N kernel matrix."""
@@ -321,61 +359,130 @@ class _ExactRows(_Rows):
     scaled: Array
     K: Array
     weights: Array
+    moved: Array | None = None
 
-    def _weighted(self, trusted: Array) -> tuple[Array, Array]:
+    max_take_out = 10
+
+    def inside(self, trusted: Array) -> tuple[Array, Array]:
         """W and W K W of the trusted rows."""
         root = np.sqrt(self.weights[trusted])
-        return root, self.K[np.ix_(trusted, trusted)] * root * root[:, None]
+        K = self.K[np.ix_(trusted, trusted)]
+        if (root != 1.0).any():
+            K *= root
+            K *= root[:, None]
+        return root, K
 
     def effective_scatter(self, trusted: Array) -> float:
         """Tr((WKW)²)/Tr(WKW)."""
-        _, K = self._weighted(trusted)
-        return float(np.einsum("ij,ij->", K, K)) / float(np.trace(K))
+        _, K = self.inside(trusted)
+        trace = float(np.trace(K))
+        if not trace > 0:
+            raise ValueError(NOT_POSITIVE_DEFINITE)
+        return float(np.einsum("ij,ij->", K, K)) / trace
 
-    def _factor(self, trusted: Array, lam: float) -> tuple[Array, Array]:
-        """W and the inverse of the Cholesky factor of A."""
-        root, A = self._weighted(trusted)
+    def metric(self, trusted: Array, lam: float) -> _ExactMetric:
+        """By the inverse of A = W K W + λI."""
+        root, A = self.inside(trusted)
         A[np.diag_indices_from(A)] += lam
-        return root, np.tril(scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1)[0])
-
-    def measure(self, trusted: Array, lam: float) -> Lengths:
-        """‖z‖² = [k(x, x) − ‖L⁻¹Wk_x‖²]/λ."""
-        root, L_inv = self._factor(trusted, lam)
-        plain, left = np.empty(len(self.K)), np.ones(len(self.K))
-        # 1 − p without cancellation: (w − 1 + λ(A⁻¹)_ii)/w.
-        remains = lam * np.einsum("ij,ij->j", L_inv, L_inv)
-        weights = self.weights[trusted]
-        plain[trusted] = (1.0 - remains) / weights
-        left[trusted] = np.maximum(weights - 1.0 + remains, LEAST_LEFT) / weights
+        inverse, _ = scipy.linalg.lapack.dpotri(cholesky(A, 0.0), lower=1, overwrite_c=1)
+        A_inv = np.tril(inverse, -1)
+        A_inv += A_inv.T
+        np.fill_diagonal(A_inv, inverse.diagonal())
         others = np.setdiff1d(np.arange(len(self.K)), trusted, assume_unique=True)
-        if others.size:
-            inner = L_inv @ (root[:, None] * self.K[np.ix_(trusted, others)])
-            plain[others] = (self.K.diagonal()[others] - np.einsum("ij,ij->j", inner, inner)) / lam
-        return Lengths(np.maximum(plain, 0.0), left)
+        inner = root[:, None] * self.K[np.ix_(trusted, others)]
+        solved = A_inv @ inner
+        return _ExactMetric(self, trusted, lam, root, A_inv, others, solved, np.einsum("ij,ij->j", inner, solved))
+
+
+@dataclass(frozen=True, eq=False)
+class _ExactMetric(_Metric):
+    """W and A⁻¹; for the other rows x, A⁻¹Wk_x as columns, and k_xᵀWA⁻¹Wk_x."""
+
+    rows: _ExactRows
+    trusted: Array
+    lam: float
+    root: Array
+    A_inv: Array
+    others: Array
+    solved: Array
+    explained: Array
+
+    def without(self, removed: Array) -> _ExactMetric:
+        """The metric without some of its rows, by the Schur complement of theirs in A⁻¹: no new factor."""
+        is_out = np.isin(self.trusted, removed, assume_unique=True)
+        kept, out = np.flatnonzero(~is_out), np.flatnonzero(is_out)
+        schur = scipy.linalg.inv(self.A_inv[np.ix_(out, out)])
+        across = self.A_inv[np.ix_(kept, out)]
+        shift = across @ schur
+        A_inv = self.A_inv[np.ix_(kept, kept)]
+        A_inv -= shift @ across.T
+        solved, root = self.solved[out], self.root[out]
+        # The removed rows are others now: for them A⁻¹Wk is −shift, and the Schur complement is what is not explained.
+        theirs = self.rows.K.diagonal()[self.trusted[out]] + (self.lam - schur.diagonal()) / root**2
+        return _ExactMetric(
+            self.rows,
+            self.trusted[kept],
+            self.lam,
+            self.root[kept],
+            A_inv,
+            np.concatenate([self.others, self.trusted[out]]),
+            np.hstack([self.solved[kept] - shift @ solved, -shift / root]),
+            np.concatenate([self.explained - np.einsum("ij,ij->j", solved, schur @ solved), theirs]),
+        )
+
+    def lengths(self) -> Lengths:
+        """‖z‖² = [k(x, x) − k_xᵀWA⁻¹Wk_x]/λ."""
+        diagonal, trusted, lam = self.rows.K.diagonal(), self.trusted, self.lam
+        plain, left = np.empty(len(diagonal)), np.ones(len(diagonal))
+        # 1 − cp without cancellation: (w − c + cλ(A⁻¹)_ii)/w.
+        remains = lam * self.A_inv.diagonal()
+        weights, copy = self.root**2, one_copy(self.root**2)
+        plain[trusted] = (1.0 - remains) / weights
+        left[trusted] = np.maximum(weights - copy + copy * remains, LEAST_LEFT * copy) / weights
+        plain[self.others] = (diagonal[self.others] - self.explained) / lam
+        return Lengths(np.maximum(plain, 0.0), left, scaled=self._scaled(remains, weights))
+
+    def _scaled(self, remains: Array, weights: Array) -> Array | float:
+        """How much longer trusted rows are without themselves where they have also left the scaling."""
+        moved, trusted = self.rows.moved, self.trusted
+        if moved is None:
+            return 1.0
+        k = self.root * moved[np.ix_(trusted, trusted)]
+        np.fill_diagonal(k, 0.0)
+        inner = k @ self.A_inv
+        # Without row i, A⁻¹ loses (A⁻¹)_i (A⁻¹)_iᵀ / (A⁻¹)_ii.
+        diagonal = remains / self.lam
+        squares = self.rows.K.diagonal()[trusted] - np.einsum("ij,ij->i", inner, k) + inner.diagonal() ** 2 / diagonal
+        without = (1.0 - remains) / (diagonal * weights)
+        factor = np.ones(len(self.rows.K))
+        factor[trusted] = np.maximum(squares, LEAST_LEFT) / np.maximum(without, LEAST_LEFT)
+        return factor
 
     def describe(
-        self, scaling: Scaling, trusted: Array, lam: float, upper: Array, backend: QPBackend, tol: float
+        self, scaling: Scaling, upper: Array, backend: QPBackend, tol: float
     ) -> tuple[WholeSpace, QPSolution, Array]:
         """By the inner products W⁻¹(I − λA⁻¹)W⁻¹."""
-        root, L_inv = self._factor(trusted, lam)
-        A_inv = L_inv.T @ L_inv
-        G = -lam * A_inv
+        rows, root, lam = self.rows, self.root, self.lam
+        G = -lam * self.A_inv
         G[np.diag_indices_from(G)] += 1.0
         G /= root
         G /= root[:, None]
         solution = solve_kernel_svdd(G, upper, backend, tol, None)
-        pull = root * (A_inv @ (solution.alpha / root))
+        pull = root * (self.A_inv @ (solution.alpha / root))
+        _, A = rows.inside(self.trusted)
+        A[np.diag_indices_from(A)] += lam
+        L_inv, _ = scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1, overwrite_c=1)
         description = WholeSpace(
             scaling,
-            self.kernel,
-            self.scaled[trusted],
+            rows.kernel,
+            rows.scaled[self.trusted],
             1.0 / lam,
-            L_inv * root / np.sqrt(lam),
+            np.tril(L_inv) * (root / np.sqrt(lam)),
             pull,
             solution.extras["center_norm2"],
             solution.radius2,
         )
-        return description, solution, self.K[:, trusted] @ pull
+        return description, solution, rows.K[:, self.trusted] @ pull
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,6 +494,8 @@ class _LandmarkRows(_Rows):
     missed: Array
     weights: Array
 
+    max_take_out = 1  # among many rows the few that follow change nothing any more
+
     @classmethod
     def of(cls, kernel: PairwiseKernel, scaled: Array, weights: Array, trusted: Array) -> _LandmarkRows:
         """The features of scaled rows; the landmarks are drawn among the trusted ones."""
@@ -394,64 +503,92 @@ class _LandmarkRows(_Rows):
         landmark_map = LandmarkMap.at(kernel, candidates[kernel.landmark_places(candidates)])
         return cls(landmark_map, *landmark_map.features(scaled), weights)
 
-    def _scatter(self, trusted: Array) -> Array:
-        weights = self.weights[trusted]
-        return gram(self.Phi[trusted], np.zeros(self.Phi.shape[1]), None if (weights == 1.0).all() else weights)
+    @cached_property
+    def total(self) -> Array:
+        """The scatter of all rows; that of most of them is what the others leave of it."""
+        weights = None if (self.weights == 1.0).all() else self.weights
+        return gram(self.Phi, np.zeros(self.Phi.shape[1]), weights)
+
+    def scatter(self, trusted: Array) -> Array:
+        """S_x of the trusted rows."""
+        others = np.setdiff1d(np.arange(len(self.Phi)), trusted, assume_unique=True)
+        return self.total - gram(self.Phi[others], np.zeros(self.Phi.shape[1]), self.weights[others])
 
     def effective_scatter(self, trusted: Array) -> float:
         """That of the features; what they miss has its own direction for every row."""
-        S, missed, weights = self._scatter(trusted), self.missed[trusted], self.weights[trusted]
-        squares = float(np.einsum("ij,ij->", S, S)) + float(np.sum((weights * missed) ** 2))
-        return squares / (float(np.trace(S)) + float(weights @ missed))
+        S, missed = self.scatter(trusted), self.weights[trusted] * self.missed[trusted]
+        squares = float(np.einsum("ij,ij->", S, S)) + float(missed @ missed)
+        return squares / (float(np.trace(S)) + float(missed.sum()))
 
-    def _whitened(self, trusted: Array, lam: float) -> tuple[Array, Array]:
-        """The Cholesky factor of S_x + λI, and Z of all rows."""
-        S = self._scatter(trusted)
+    def metric(self, trusted: Array, lam: float) -> _LandmarkMetric:
+        """By the Cholesky factor of S_x + λI."""
+        S = self.scatter(trusted)
         S[np.diag_indices_from(S)] += lam
         R = cholesky(S, 0.0)
-        return R, scipy.linalg.solve_triangular(R, self.Phi.T, lower=True).T
+        return _LandmarkMetric(self, trusted, lam, R, scipy.linalg.solve_triangular(R, self.Phi.T, lower=True).T)
 
-    def measure(self, trusted: Array, lam: float) -> Lengths:
+
+@dataclass(frozen=True, eq=False)
+class _LandmarkMetric(_Metric):
+    """R with RRᵀ = S_x + λI, and Z = ΦR⁻ᵀ of all rows."""
+
+    rows: _LandmarkRows
+    trusted: Array
+    lam: float
+    R: Array
+    Z: Array
+
+    def without(self, removed: Array) -> _LandmarkMetric:
+        """Another factor, of the small matrix S_x + λI."""
+        return self.rows.metric(np.setdiff1d(self.trusted, removed, assume_unique=True), self.lam)
+
+    def lengths(self) -> Lengths:
         """‖z‖² on the span; beyond, the scatter is λ."""
-        _, Z = self._whitened(trusted, lam)
-        plain, left = np.einsum("ij,ij->i", Z, Z), np.ones(len(Z))
-        left[trusted] = np.maximum(1.0 - plain[trusted], LEAST_LEFT)
-        return Lengths(plain, left, self.missed / lam)
+        plain, left = np.einsum("ij,ij->i", self.Z, self.Z), np.ones(len(self.Z))
+        copy = one_copy(self.rows.weights[self.trusted])
+        left[self.trusted] = np.maximum(1.0 - copy * plain[self.trusted], LEAST_LEFT)
+        return Lengths(plain, left, self.rows.missed / self.lam)
 
     def describe(
-        self, scaling: Scaling, trusted: Array, lam: float, upper: Array, backend: QPBackend, tol: float
+        self, scaling: Scaling, upper: Array, backend: QPBackend, tol: float
     ) -> tuple[WholeSpace, QPSolution, Array]:
         """By the points Z, with what the landmarks miss as the residual."""
-        R, Z = self._whitened(trusted, lam)
-        solution = solve_in_place(Z[trusted], upper, backend, tol, None, self.missed[trusted] / lam)
+        lam, landmark_map = self.lam, self.rows.landmark_map
+        residual2 = self.rows.missed[self.trusted] / lam
+        solution = solve_in_place(self.Z[self.trusted], upper, backend, tol, None, residual2)
         # (S + λI)⁻¹ is I/λ less a positive matrix E/λ, whose factor takes the place of T; E = VᵀV with a lower V.
-        E = -lam * scipy.linalg.cho_solve((R, True), np.eye(len(R)))
+        E = -lam * scipy.linalg.cho_solve((self.R, True), np.eye(len(self.R)))
         E[np.diag_indices_from(E)] += 1.0
         V = cholesky(E[::-1, ::-1])[::-1, ::-1].T
-        C = self.landmark_map.C
-        T = scipy.linalg.solve_triangular(C, V.T, lower=True, trans=1).T / np.sqrt(lam)
-        along_features = scipy.linalg.solve_triangular(R, solution.center, lower=True, trans=1)
+        T = scipy.linalg.solve_triangular(landmark_map.C, V.T, lower=True, trans=1).T / np.sqrt(lam)
+        along_features = scipy.linalg.solve_triangular(self.R, solution.center, lower=True, trans=1)
         description = WholeSpace(
             scaling,
-            self.landmark_map.kernel,
-            self.landmark_map.landmarks,
+            landmark_map.kernel,
+            landmark_map.landmarks,
             1.0 / lam,
             np.tril(T),
-            scipy.linalg.solve_triangular(C, along_features, lower=True, trans=1),
+            scipy.linalg.solve_triangular(landmark_map.C, along_features, lower=True, trans=1),
             float(solution.center @ solution.center),
             solution.radius2,
         )
-        return description, solution, Z @ solution.center
+        return description, solution, self.Z @ solution.center
+
+
+def one_copy(weights: Array) -> Array:
+    """The weight that leaves with a row: one copy of it, or what there is of one."""
+    return np.minimum(weights, 1.0)
 
 
 def cholesky(K: Array, jitter: float = JITTER) -> Array:
-    """The lower Cholesky factor of K, with as much more on its diagonal as it takes."""
+    """The lower Cholesky factor of K, with as much more on its diagonal as rounding takes."""
     mean = float(np.trace(K)) / len(K)
-    while True:
+    while mean > 0 and jitter <= MOST_JITTER:
         try:
             return np.asarray(scipy.linalg.cholesky(K + jitter * mean * np.eye(len(K)) if jitter else K, lower=True))
         except scipy.linalg.LinAlgError:
             jitter = max(100.0 * jitter, JITTER)
+    raise ValueError(NOT_POSITIVE_DEFINITE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,114 +1,118 @@
-"""The sphere as a description: projection, scores, and the sphere itself."""
+"""The description: rows to features, to the subspace, to scores, against the formulas one after the other."""
 
 import numpy as np
 import pytest
 
+from pyod_gessvdd.boundaries.sphere import Sphere
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.description import Description
-from pyod_gessvdd.preprocessing import Scaling
-from pyod_gessvdd.qp import solve_svdd
+from pyod_gessvdd.feature_map import FeatureMap
+from pyod_gessvdd.subspace import Subspace, random_directions
+
+KERNELS = ("linear", "rbf(gamma=0.05, energy=0.9)")
+SCALINGS = (False, True, "robust", "signed_log", "quantile")
+
+both_kernels = pytest.mark.parametrize("kernel", KERNELS)
+with_and_without_residual = pytest.mark.parametrize("residual", [True, False])
 
 
 @pytest.fixture
-def rng():
-    return np.random.default_rng(0)
+def X():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(40, 5)) @ rng.normal(size=(5, 5)) + 3.0
 
 
 @pytest.fixture
-def projection(rng):
-    return rng.normal(size=(2, 5))
+def new():
+    return np.random.default_rng(1).normal(size=(15, 5)) * 3.0 + 3.0
 
 
-@pytest.fixture
-def Phi(rng):
-    return rng.normal(size=(40, 5)) + 3.0
+def _described(X, kernel="linear", residual=False, center=True, standardize=True):
+    feature_map, Phi, missed = FeatureMap.learn(
+        X, resolve("kernel", kernel), center=center, standardize=standardize, counts_missed=residual
+    )
+    Q = random_directions(2, Phi.shape[1], 0)
+    subspace = Subspace.at(Q, Phi.T @ Phi, ridge=0.1, residual=residual)
+    Z, residual2 = subspace.points(Phi, missed)
+    sphere, _ = Sphere.fit(Z, residual2, np.full(len(X), 0.15), backend=resolve("qp_backend", "auto"), tol=1e-8)
+    return Description(feature_map, subspace, sphere)
 
 
-def _described(Phi, projection, C=0.15):
-    mean = Phi.mean(axis=0)
-    sphere = solve_svdd((Phi - mean) @ projection.T, C)
-    return Description.from_sphere(projection, mean, sphere), sphere
+def _slow_points(description, rows):
+    """S_Q^{-1/2} Q φ and, if it counts, r/√ρ, row by row."""
+    feature_map, subspace = description.feature_map, description.subspace
+    points = []
+    for row in rows:
+        scaled = feature_map.scaling.apply(row[None])
+        phi = feature_map.kernel.features(scaled)[0] - (0.0 if feature_map.mean is None else feature_map.mean)
+        z = subspace.whitening.root @ subspace.Q @ phi
+        if description.has_residual:
+            outside = phi - subspace.Q.T @ subspace.Q @ phi
+            r2 = outside @ outside + feature_map.kernel.residual(scaled)[0]
+            z = np.append(z, np.sqrt(r2 * subspace.residual_scale))
+        points.append(z)
+    return np.array(points)
 
 
-def test_the_projection_subtracts_the_training_mean_first(Phi, projection):
-    description, _ = _described(Phi, projection)
-    expected = [projection @ (phi - Phi.mean(axis=0)) for phi in Phi]
-    np.testing.assert_allclose(description.project(Phi), expected, atol=1e-12)
-
-
-def test_the_score_is_the_squared_distance_over_the_squared_radius(Phi, projection):
-    description, sphere = _described(Phi, projection)
-    Z = description.project(Phi)
-    expected = [np.linalg.norm(z - sphere.center) ** 2 / sphere.radius2 for z in Z]
-    np.testing.assert_allclose(description.scores(Phi), expected, rtol=1e-9)
-
-
-def test_the_radius_is_the_distance_of_any_support_vector_inside_the_bounds(Phi, projection):
-    description, sphere = _described(Phi, projection)
-    assert len(sphere.boundary) > 0
-    s = description.project(Phi)[sphere.boundary]
-    # eq. rsquare, term by term
-    expected = np.sum(s * s, axis=1) - 2 * s @ description.center + description.center @ description.center
-    np.testing.assert_allclose(description.radius2, expected, rtol=1e-7)
-
-
-def test_scores_tell_inside_boundary_and_outside(Phi, projection):
-    description, sphere = _described(Phi, projection)
-    scores = description.scores(Phi)
-    inside = np.setdiff1d(np.arange(len(Phi)), sphere.support)
-    assert (scores[inside] < 1).all()
-    assert (scores[sphere.boundary] == 1).all()
-    assert (scores[sphere.outside] > 1).all()
-
-
-@pytest.mark.parametrize(("distance", "score"), [(1 + 1e-13, 1.0), (1 - 1e-13, 1.0), (1 + 1e-9, 1 + 2e-9)])
-def test_within_rounding_of_the_sphere_the_score_is_exactly_one(distance, score):
-    description = Description(np.eye(2), np.zeros(2), np.array([3.0, 4.0]), radius2=25.0)
-    found = description.scores(np.array([[3.0 + 5.0 * distance, 4.0]]))[0]
-    assert found == pytest.approx(score, abs=1e-15) if score != 1.0 else found == 1.0
-
-
-def test_equal_points_have_a_radius_that_can_divide(projection):
-    Phi = np.full((6, 5), 2.0)
-    description, sphere = _described(Phi, projection, C=0.5)
-    assert sphere.radius2 == pytest.approx(0.0, abs=1e-20)
-    assert description.radius2 > 0
-    scores = description.scores(Phi)
-    assert np.isfinite(scores).all()
-    assert (scores <= 1).all()
-    assert description.scores(Phi + 1.0).min() > 1e6
-
-
-def test_scores_leave_the_features_unchanged(Phi, projection):
-    description, _ = _described(Phi, projection)
-    before = Phi.copy()
-    description.scores(Phi)
-    np.testing.assert_array_equal(Phi, before)
-
-
+@pytest.mark.parametrize("standardize", SCALINGS)
 @pytest.mark.parametrize("center", [True, False])
-@pytest.mark.parametrize("standardize", [True, False])
-def test_the_description_of_unscaled_rows_is_the_same_function(Phi, projection, center, standardize):
-    scaling = Scaling.learn(Phi, center=center, standardize=standardize)
-    description, _ = _described(scaling.apply(Phi), projection)
-    rows = description.of_rows(scaling)
-    np.testing.assert_allclose(rows.project(Phi), description.project(scaling.apply(Phi)), atol=1e-12)
-    np.testing.assert_allclose(rows.scores(Phi), description.scores(scaling.apply(Phi)), rtol=1e-9)
+@with_and_without_residual
+@both_kernels
+def test_scores_and_coordinates_are_the_formulas_one_after_the_other(X, new, kernel, residual, center, standardize):
+    description = _described(X, kernel, residual, center, standardize)
+    points = _slow_points(description, new)
+    np.testing.assert_allclose(description.transform(new), points, rtol=1e-8, atol=1e-9 * np.abs(points).max())
+    middle = np.append(description.boundary.center, [0.0] * residual)
+    expected = [np.linalg.norm(z - middle) ** 2 / description.boundary.radius2 for z in points]
+    np.testing.assert_allclose(description.scores(new), expected, rtol=1e-8)
 
 
-@pytest.mark.parametrize("unit", [1e-18, 1e12])
-def test_the_unit_of_the_features_does_not_change_the_scores(unit, Phi, projection):
-    here, _ = _described(Phi, projection)
-    there, _ = _described(unit * Phi, projection)
-    np.testing.assert_allclose(there.scores(unit * Phi), here.scores(Phi), rtol=1e-6, atol=1e-9)
+@with_and_without_residual
+@both_kernels
+def test_scores_leave_the_rows_unchanged(X, kernel, residual):
+    description = _described(X, kernel, residual)
+    before = X.copy()
+    description.scores(X)
+    description.transform(X)
+    np.testing.assert_array_equal(X, before)
 
 
-def test_a_small_sphere_far_from_the_origin_is_no_point(Phi, projection):
-    here, _ = _described(Phi, projection)
-    there, _ = _described(Phi + 1e9, projection)
-    np.testing.assert_allclose(there.scores(Phi + 1e9), here.scores(Phi), atol=1e-4)
+@with_and_without_residual
+@both_kernels
+def test_a_rows_score_does_not_depend_on_its_batch(X, kernel, residual):
+    description = _described(X, kernel, residual)
+    whole = description.scores(X)
+    for batch in (slice(0, 1), slice(3, 20), slice(39, 40)):
+        np.testing.assert_array_equal(description.scores(X[batch]), whole[batch])
 
 
-def test_equal_points_at_the_origin_have_a_radius_that_can_divide(projection):
-    description, _ = _described(np.zeros((6, 5)), projection, C=0.5)
-    assert (description.scores(np.zeros((2, 5))) == 0).all()
-    assert np.isfinite(description.scores(np.ones((2, 5)))).all()
+@with_and_without_residual
+@both_kernels
+def test_the_gradient_is_that_of_finite_differences(X, new, kernel, residual):
+    description = _described(X, kernel, residual)
+    Phi, missed = description.feature_map.features(new)
+    by_features, by_missed = description.gradient(Phi)
+    h = 1e-6 * np.abs(Phi).max()
+    for j in range(Phi.shape[1]):
+        step = h * np.eye(Phi.shape[1])[j]
+        slopes = [description.scores_of_features(Phi + sign * step, missed) for sign in (1, -1)]
+        np.testing.assert_allclose(
+            by_features[:, j], (slopes[0] - slopes[1]) / (2 * h), rtol=1e-5, atol=1e-6 * np.abs(by_features).max()
+        )
+    if residual:
+        moved = [description.scores_of_features(Phi, missed + sign * h) for sign in (1, -1)]
+        np.testing.assert_allclose(by_missed, (moved[0] - moved[1]) / (2 * h), rtol=1e-5)
+    else:
+        assert (by_missed == 0).all()
+
+
+def test_equal_rows_are_as_near_as_can_be_and_others_are_far():
+    X = np.full((6, 3), 2.0)
+    feature_map, Phi, _ = FeatureMap.learn(X, resolve("kernel", "linear"), center=True, standardize=False)
+    subspace = Subspace.at(np.eye(3)[:2], None, ridge=0.0, residual=False)
+    sphere, _ = Sphere.fit(
+        subspace.coordinates(Phi), None, np.full(6, 0.5), backend=resolve("qp_backend", "auto"), tol=1e-8
+    )
+    description = Description(feature_map, subspace, sphere)
+    assert (description.scores(X) <= 1).all()
+    assert description.scores(X + 1.0).min() > 1e6

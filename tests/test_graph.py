@@ -255,7 +255,7 @@ def test_the_pseudo_inverse_of_any_sparse_weighted_graph_is_found(weights):
 def test_the_kron_reduction_is_the_schur_complement_of_the_dense_matrix(kind, n_kept, rng):
     graph, L = KINDS[kind]
     nodes = np.sort(rng.choice(N, n_kept, replace=False))
-    assert graph.joins(nodes)
+    assert graph.is_reducible(nodes)
     found = np.column_stack([graph.kron_reduction(nodes)(e) for e in np.eye(n_kept)])
     np.testing.assert_allclose(found, oracle.schur_complement(L, nodes), atol=1e-9)
 
@@ -267,15 +267,31 @@ def test_a_part_of_the_graph_without_any_of_the_nodes_does_not_change_their_kron
     np.testing.assert_allclose(np.column_stack([product(e) for e in np.eye(3)]), alone, atol=1e-9)
 
 
-def test_a_graph_joins_the_nodes_of_one_of_its_parts_only():
+@pytest.mark.parametrize("scale", [np.ones(N), np.linspace(0.5, 2.0, N)], ids=["plain", "rescaled"])
+def test_the_kron_reduction_onto_several_parts_inverts_the_block_of_the_pseudo_inverse(scale):
+    rings = sp.block_diag([_ring(8), _ring(10), _ring(5), _ring(N - 23)], format="csr")
+    graph = Graph.from_adjacency(rings).rescaled(scale)
+    nodes = np.array([0, 1, 5, 9, 12, 13, 18, 20, 21])  # none of the last ring
+    assert graph.is_reducible(nodes)
+    K = np.column_stack([graph.kron_reduction(nodes)(e) for e in np.eye(len(nodes))])
+    null = 1 / scale[nodes]
+    project = np.eye(len(nodes)) - np.outer(null, null) / (null @ null)
+    block = np.linalg.pinv(graph.toarray(), rcond=1e-12, hermitian=True)[np.ix_(nodes, nodes)]
+    np.testing.assert_allclose(K, K.T, atol=1e-9)
+    np.testing.assert_allclose(K @ null, 0.0, atol=1e-9)
+    np.testing.assert_allclose(K @ project @ block @ project, project, atol=1e-8)
+
+
+def test_a_graph_is_not_reducible_to_nodes_of_several_parts_that_leave_nothing_of_one():
     graph = Graph.from_adjacency(_two_rings())
-    assert graph.joins(np.arange(N // 3))
-    assert not graph.joins(np.array([0, N - 1]))
+    assert graph.is_reducible(np.arange(N // 3))
+    assert graph.is_reducible(np.array([0, N - 1]))
+    assert not graph.is_reducible(np.append(np.arange(N // 3), N - 1))
 
 
 @pytest.mark.parametrize("graph", [Graph.identity(N), _pca(), _alpha_graph()], ids=["identity", "pca", "no links"])
-def test_a_graph_whose_null_space_is_unknown_joins_nothing(graph):
-    assert not graph.joins(np.arange(3))
+def test_a_graph_whose_null_space_is_unknown_is_not_reducible(graph):
+    assert not graph.is_reducible(np.arange(3))
 
 
 def test_row_blocks_cover_every_row_once():

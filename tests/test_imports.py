@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.metadata
+import re
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -144,3 +145,18 @@ def test_what_the_package_exports_is_what_it_lists():
 
 def test_the_version_is_the_distributions():
     assert pyod_gessvdd.__version__ == importlib.metadata.version("pyod-gessvdd")
+
+
+def test_the_page_that_says_where_things_are_names_files_that_exist():
+    page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(pyod_gessvdd/[\w/.]+\.py)`", page)
+    assert len(named) >= 15
+    assert [name for name in named if not (ROOT.parent / name).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "noun", ["graph", "updater", "kernel", "solver", "scaling", "threshold rule", "score", "boundary"]
+)
+def test_the_page_that_says_where_things_are_has_a_row_for_each_noun(noun):
+    page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\| an? {noun} \| .*`pyod_gessvdd/", page, re.MULTILINE)

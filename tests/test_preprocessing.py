@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import scipy.stats
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from pyod_gessvdd import linalg
 from pyod_gessvdd.linalg import TILE, map_blocks
-from pyod_gessvdd.preprocessing import Scaling
+from pyod_gessvdd.preprocessing import MAX_KNOTS, SCALINGS, NormalScores, Scaling
 
 
 @pytest.fixture
@@ -160,6 +160,87 @@ def test_quantile_gives_each_column_a_normal_distribution():
     X = _columns()
     scaled = Scaling.learn(X, center=True, standardize="quantile").apply(X)
     for column in (0, 1):
-        inner = np.sort(scaled[:, column])[5:-5]
-        expected = scipy.stats.norm.ppf((np.arange(200) / 199)[5:-5])
-        np.testing.assert_allclose(inner, expected, atol=1e-6)
+        expected = scipy.stats.norm.ppf(np.arange(1, 201) / 201)
+        np.testing.assert_allclose(np.sort(scaled[:, column]), expected, atol=1e-10)
+
+
+# Sample weights -----------------------------------------------------------------------------------------------------
+
+WEIGHTS = np.arange(200) % 4 + 1.0
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("standardize", [False, True, *SCALINGS])
+def test_a_weight_is_as_good_as_repeating_the_row(standardize, center):
+    X = _columns()
+    weighted = Scaling.learn(X, center=center, standardize=standardize, sample_weight=WEIGHTS)
+    repeated = Scaling.learn(np.repeat(X, WEIGHTS.astype(int), axis=0), center=center, standardize=standardize)
+    rows = np.vstack([X, 1.1 * X + 0.3])
+    np.testing.assert_allclose(weighted.apply(rows), repeated.apply(rows), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("standardize", SCALINGS)
+def test_equal_weights_scale_as_none_do(standardize):
+    X = _columns()
+    with_weights = Scaling.learn(X, center=True, standardize=standardize, sample_weight=np.ones(200)).apply(X)
+    without = Scaling.learn(X, center=True, standardize=standardize).apply(X)
+    np.testing.assert_allclose(with_weights, without, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [0.1, -7.3, 1e9])
+def test_a_constant_column_is_only_shifted_with_weights_too(value):
+    weights = np.random.default_rng(0).uniform(0.1, 3.0, size=1000)
+    scaling = Scaling.learn(np.full((1000, 2), value), center=True, standardize=True, sample_weight=weights)
+    assert (scaling.scale == 1.0).all()
+    np.testing.assert_allclose(scaling.mean, value, rtol=1e-15)
+
+
+# Normal scores ------------------------------------------------------------------------------------------------------
+
+
+def slow_scores(column):
+    """Φ⁻¹ of the middle rank of each value, counted from a half, over N + 1."""
+    ranks = scipy.stats.rankdata(column, method="average")  # from 1 on
+    return scipy.stats.norm.ppf(ranks / (len(column) + 1))
+
+
+@pytest.mark.parametrize("n_rows", [50, 1000, 2000])
+def test_normal_scores_are_those_of_the_ranks(n_rows):
+    X = np.random.default_rng(0).lognormal(size=(n_rows, 3))
+    expected = np.column_stack([slow_scores(column) for column in X.T])
+    np.testing.assert_allclose(NormalScores.learn(X)(X), expected, atol=1e-10)
+
+
+def test_equal_values_get_their_middle_rank():
+    X = np.random.default_rng(0).integers(0, 7, size=(83, 2)).astype(float)
+    expected = np.column_stack([slow_scores(column) for column in X.T])
+    np.testing.assert_allclose(NormalScores.learn(X)(X), expected, atol=1e-10)
+
+
+def test_of_many_values_enough_are_kept():
+    X = np.random.default_rng(0).normal(size=(3 * MAX_KNOTS, 1))
+    found = NormalScores.learn(X)
+    assert len(found.values[0]) == MAX_KNOTS
+    expected = slow_scores(X[:, 0])
+    inside = np.abs(expected) < 2.5
+    np.testing.assert_allclose(found(X)[inside, 0], expected[inside], atol=0.02)
+
+
+def test_a_value_beyond_all_is_farther_out_than_the_last():
+    X = np.arange(20.0)[:, None]
+    ends = NormalScores.learn(X)(np.array([[-5.0], [0.0], [19.0], [99.0]]))[:, 0]
+    assert ends[0] == -ends[3] < ends[1] == pytest.approx(-ends[2])
+    np.testing.assert_allclose(ends[3], scipy.stats.norm.ppf(20.5 / 21))
+
+
+def test_normal_scores_are_nearly_those_of_scikit_learns_quantile_transformer():
+    X = np.random.default_rng(0).lognormal(size=(1000, 2))
+    expected = QuantileTransformer(n_quantiles=1000, output_distribution="normal").fit_transform(X)
+    inside = np.abs(expected) < 2.0
+    np.testing.assert_allclose(NormalScores.learn(X)(X)[inside], expected[inside], atol=0.02)
+
+
+def test_normal_scores_rise_with_the_values():
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    rows = np.linspace(X.min() - 1, X.max() + 1, 500)[:, None]
+    assert (np.diff(NormalScores.learn(X)(rows)[:, 0]) >= 0).all()

@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import scale
 
 from pyod_gessvdd import GESSVDD, Updater
+from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.detectors.variants import VARIANTS
 from pyod_gessvdd.qp import solve_svdd
@@ -328,16 +329,17 @@ def test_each_solve_starts_from_the_last_alpha(X):
     graph = resolve("laplacian", "pca").build(X, None)
     seen = []
 
-    def solve(Z, last_alpha):
+    def fit_boundary(Z, residual2, last_alpha):
+        assert residual2 is None
         seen.append((Z.copy(), last_alpha))  # the next iteration overwrites Z
-        return solve_svdd(Z, C)
+        solution = solve_svdd(Z, C)
+        return Sphere(solution.center, solution.radius2), solution
 
     result = alternate(
         TrainingData(X, graph, graph.scatter(X)),
         random_directions(2, 5, 0),
-        n_components=2,
         updater=Gradient(),
-        solve=solve,
+        fit_boundary=fit_boundary,
         criterion="max",
         ridge=0.0,
         n_iter=2,
@@ -348,7 +350,7 @@ def test_each_solve_starts_from_the_last_alpha(X):
     assert seen[0][1] is None
     for (Z, _), (_, last_alpha) in pairwise(seen):
         np.testing.assert_array_equal(last_alpha, solve_svdd(Z, C).alpha)
-    np.testing.assert_allclose(seen[-1][0], X @ result.projection.T, atol=1e-12)
+    np.testing.assert_allclose(seen[-1][0], X @ result.subspace.projection.T, atol=1e-12)
 
 
 # Invariances --------------------------------------------------------------------------------------------------------
@@ -364,7 +366,8 @@ def _scores(X, X_new, **params):
 def test_the_basis_of_the_start_does_not_change_the_scores(updater, graph):
     laplacian, _ = GRAPHS[graph](WINE)
     Q = random_directions(3, 13, 0)
-    params = {"laplacian": laplacian, "updater": updater, "n_components": 3}
+    # The matrices are graphs of all rows.
+    params = {"laplacian": laplacian, "updater": updater, "n_components": 3, "trim": None}
     expected = _scores(WINE, WINE_NEW, init=Q, **params)
     rotated = random_directions(3, 3, 1) @ Q
     np.testing.assert_allclose(_scores(WINE, WINE_NEW, init=rotated, **params), expected, rtol=1e-6, atol=1e-9)
@@ -430,7 +433,7 @@ def test_the_given_start_is_orthonormalised(X):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_without_n_components_the_subspace_keeps_to_what_the_graph_sees(kernel):
     X = np.random.default_rng(0).normal(size=(80, 9))
-    detector = GESSVDD(kernel=kernel, laplacian="between(n_clusters=4)", random_state=0).fit(X)
+    detector = GESSVDD(kernel=kernel, laplacian="between(n_clusters=4)", n_components=None, random_state=0).fit(X)
     assert detector.n_components_ == 3
     with pytest.warns(UserWarning, match="sees no scatter in 2 of the 5 subspace directions"):
         GESSVDD(kernel=kernel, laplacian="between(n_clusters=4)", n_components=5, random_state=0).fit(X)

@@ -36,8 +36,8 @@ def command(ctx: click.Context, kind: str | None, as_json: bool) -> None:
     """List the installed components, and what failed to load.
 
     The kind is the detector's parameter; it takes a name or an alias, alone or with parameters, for instance
-    GESSVDD(laplacian="knn(n_neighbors=7)"). A parameter whose default is None takes the detector's value of the same
-    name, if it has one.
+    GESSVDD(laplacian="knn(n_neighbors=7)"). A parameter that is None takes the detector's value of the same name, if
+    the component asks for it.
 
     The exit code is 1 if a plugin failed to load or two claim the same name, else 0. The environment variable
     PYOD_GESSVDD_PLUGINS (names of distributions or entry points, separated by commas) loads only these beside the

@@ -26,7 +26,7 @@ FAST = ("GESSVDD", "ECOD", "COPOD", "HBOS", "IForest", "LODA", "PCA", "INNE")
 NOT_COMPARABLE = ("MAD", "XGBOD", "DevNet")
 
 #: What ``gessvdd compare`` runs unless told.
-DEFAULT = ("GESSVDD", "OCSVM", "KNN", "LOF", "IForest", "ECOD", "HBOS", "PCA")
+DEFAULT = ("GESSVDD", "GESSVDD(novelty=True)", "OCSVM", "KNN", "LOF", "IForest", "ECOD", "HBOS", "PCA")
 
 GROUPS = ("fast", "all-pyod", "family", "variants")
 

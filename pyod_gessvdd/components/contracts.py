@@ -120,6 +120,16 @@ class Laplacian(Component):
             Symmetric and positive semi-definite.
         """
 
+    def of_rows(self, chosen: Array) -> Laplacian:
+        """The Laplacian for some training rows alone: itself, unless its graph is of given rows.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool of shape (N,)
+            Whether a training row is one of them.
+        """
+        return self
+
     def build_weighted(self, Phi: Array, random_state: Any, sample_weight: Array | None) -> Any:
         """``build`` with the sample weights if there are any and it takes them: what the host calls."""
         if sample_weight is None or not self.supports_sample_weight:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,62 +17,24 @@ from pyod_gessvdd.components.contracts import Kernel, NoGraph
 from pyod_gessvdd.components.nesting import NestedComponents
 from pyod_gessvdd.components.validation import build_graph, graph_scatter
 from pyod_gessvdd.description import Description
+from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
+from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, counting_rows, draw, rows_and_weights, spread
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_whole_space
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
-from pyod_gessvdd.linalg import rows_by_content
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.residual import LEFT_OUT_POWER
 from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
-from pyod_gessvdd.trust import trusted_rows
-from pyod_gessvdd.whole_space import WholeSpace
+from pyod_gessvdd.trust import Trust, trusted_rows
 
 Array = np.ndarray
 
-#: The whole of a kernel's space is learnt from at most this many rows, drawn at random; all rows are scored.
-MAX_LEARNING_ROWS = 20_000
-
-
-@dataclass(frozen=True)
-class Model:
-    """What a fit learns: the description, how it was found, and the training rows' scores, kept once.
-
-    Attributes
-    ----------
-    description : Description or WholeSpace
-        From rows to scores.
-    trusted : ndarray of int
-        The rows that it was learnt from.
-    solution : QPSolution
-        Their solved dual.
-    history, stop_reason, best_iteration
-        How the alternation went.
-    scores, left_out_scores : ndarray of shape (N,)
-        All training rows' scores, as ``decision_function`` gives them and as if each had been left out, as new rows
-        are. Rows that are not trusted are new rows.
-    """
-
-    description: Description | WholeSpace
-    trusted: Array
-    solution: QPSolution
-    history: list[dict[str, Any]]
-    stop_reason: str
-    best_iteration: int
-    scores: Array
-    left_out_scores: Array
-
-    @property
-    def boundary_score(self) -> float:
-        """The score of a new row on the boundary: what the trusted rows on it would have without themselves."""
-        on_it = self.solution.boundary if len(self.solution.boundary) else self.solution.support
-        rows = self.trusted[on_it]
-        if np.array_equal(self.scores[rows], self.left_out_scores[rows]):
-            return 1.0
-        return float(self.left_out_scores[rows].mean())
+#: With more columns than rows over this, training rows leave the scaling too when they are left out.
+MANY_COLUMNS = 20
 
 
 class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContract):
@@ -137,63 +99,87 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         """Algorithm 1, from the rows to the description."""
         if (X[-1] == X[0]).all() and (X[0] == X).all():
             raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
-        settings = for_rows(settings, len(X) if weights is None else int(np.count_nonzero(weights)))
+        upper_bounds(len(X), settings["C"], settings["nu"], weights)  # says what is wrong with them
+        weights, settings = counting_rows(weights, settings)
+        settings = for_rows(settings, len(X) if weights is None else float(weights.sum()))
         seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
         settings = {**settings, "random_state": seed}
         parts = self._fresh_components(settings)
-        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend)
-        trusted = self._trusted(X, weights, parts, settings)
-        if self._boundary is Sphere and has_whole_space(parts, settings, len(X)):
-            return self._in_whole_space(X, weights, trusted, parts, settings)
-        return self._in_subspace(X, weights, trusted, parts, settings)
+        trust = self._trusted(X, weights, parts, settings)
+        whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))
+        learn = self._in_whole_space if whole else self._in_subspace
+        return replace(learn(X, weights, trust.rows, parts, settings), trust_history=trust.history)
 
-    def _trusted(self, X: Array, weights: Array | None, parts: Components, settings: dict[str, Any]) -> Array:
+    def _trusted(self, X: Array, weights: Array | None, parts: Components, settings: dict[str, Any]) -> Trust:
         """The rows to learn from: those that count and, unless all are, those that can be trusted."""
         rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
         if len(rows) < 2:
             raise ValueError(f"sample_weight must leave at least 2 rows with a positive weight, got {len(rows)}")
-        self.trust_history_: list[dict[str, Any]] = []
+        if weights is not None and len(rows) < len(X) and not parts.kernel.input_is_rows:
+            raise ValueError(
+                f"sample_weight must be positive with a kernel matrix, got 0 for row {int(np.argmin(weights))}; "
+                "leave out its row and its column instead"
+            )
         if settings["trim"] == 0.0 or not parts.kernel.input_is_rows:
-            return rows
+            return Trust(rows, [])
         inside = None if weights is None else weights[rows]
         kernel = self._component("kernel", {**settings, "view_weights": None, "widening": None})
-        trust = trusted_rows(X[rows], kernel, 1.0 - settings["trim"], settings["random_state"], inside)
-        self.trust_history_ = trust.history
-        return rows[trust.rows] if len(trust.rows) >= 2 else rows
+        trust = trusted_rows(
+            X[rows],
+            kernel,
+            1.0 - settings["trim"],
+            settings["random_state"],
+            inside,
+            standardize=bool(settings["standardize"]),
+            center=settings["center"] is not False,
+        )
+        return replace(trust, rows=rows[trust.rows]) if len(trust.rows) >= 2 else Trust(rows, trust.history)
 
     def _in_whole_space(
         self, X: Array, weights: Array | None, trusted: Array, parts: Components, settings: dict[str, Any]
     ) -> Model:
-        """No subspace and a kernel: the sphere in the whole of the kernel's space."""
+        """No subspace and a kernel: the sphere in the whole of the kernel's space.
+
+        Equal rows are one row with a weight: they are trusted together, and score alike to the last bit.
+        """
         kernel = parts.kernel
-        scaling = learn_scaling(X, kernel, center=True, standardize=settings["standardize"], sample_weight=weights)
+        counting, counts = counted(X, weights)
+        scaling = learn_scaling(
+            counting, kernel, center=True, standardize=settings["standardize"], sample_weight=counts
+        )
+        drawn = draw(X, scaling, settings["random_state"])
+        rows = DistinctRows.of(X[drawn], None if weights is None else weights[drawn])
         sphere = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
-        drawn = _drawn(scaling.apply(X), settings["random_state"]) if len(X) > MAX_LEARNING_ROWS else np.arange(len(X))
-        inside = None if weights is None else weights[drawn]
 
-        def bounds(rows: Array) -> Array:
-            return _bounds(rows, inside, settings)
+        def bounds_of(places: Array) -> Array:
+            return bounds(places, rows.weights, settings)
 
-        arguments = (scaling, kernel, scaling.apply(X[drawn]), np.flatnonzero(np.isin(drawn, trusted)), bounds)
+        arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(np.isin(drawn, trusted)), bounds_of)
         if isinstance(parts.laplacian, NoGraph):
-            learnt = whole_space.svdd(*arguments, **sphere)
+            learnt = whole_space.svdd(*arguments, sample_weight=rows.weights, **sphere)
         else:
+            many_columns = MANY_COLUMNS * X.shape[1] > len(rows.X)
             learnt = whole_space.learn(
                 *arguments,
                 ridge=settings["ridge"],
-                share_outside=None if settings["trim"] == 0.0 else settings["trim"],
-                sample_weight=inside,
+                share_outside=None if settings["trim"] == 0.0 else settings["share_outside"],
+                sample_weight=rows.weights,
+                scaled_without_itself=scaling.apply_to_training(rows.X, rows.weights) if many_columns else None,
                 **sphere,
             )
-        scores, left_out = learnt.scores, learnt.left_out_scores
-        if len(drawn) < len(X):
-            as_new = learnt.description.scores(X)
-            scores, left_out = _spread(scores, drawn, as_new), _spread(left_out, drawn, as_new)
+        places, solution = rows.solution(learnt.trusted, learnt.solution)
+        scores, left_out = np.empty(len(X)), np.empty(len(X))
+        scores[drawn], left_out[drawn] = rows.spread(learnt.scores), rows.spread(learnt.left_out_scores)
+        others = np.setdiff1d(np.arange(len(X)), drawn[places], assume_unique=True)
+        if others.size:
+            # New rows to the description, to the last bit: a label must be what predict says of the same row.
+            scores[others] = left_out[others] = learnt.description.scores(X[others])
         return Model(
+            parts,
             learnt.description,
-            drawn[learnt.trusted],
-            learnt.solution,
-            [record(0, learnt.solution)],
+            drawn[places],
+            solution,
+            [record(0, solution)],
             "the whole space is described: there is no subspace to learn",
             0,
             scores,
@@ -204,8 +190,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self, X: Array, weights: Array | None, trusted: Array, parts: Components, settings: dict[str, Any]
     ) -> Model:
         """The paper's Algorithm 1, on the trusted rows."""
-        upper = _bounds(trusted, weights, settings)
-        rows, weights = _rows_and_weights(X, weights, trusted)
+        upper = bounds(trusted, weights, settings)
+        rows, weights = rows_and_weights(X, weights, trusted)
         feature_map, Phi, missed = FeatureMap.learn(
             rows,
             parts.kernel,
@@ -214,6 +200,9 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             counts_missed=settings["residual"],
             sample_weight=weights,
         )
+        if len(trusted) < len(X):
+            chosen = np.isin(np.arange(len(X)), trusted)
+            parts = replace(parts, laplacian=parts.laplacian.of_rows(chosen))
         graph = build_graph(parts.laplacian, Phi, settings["random_state"], weights)
         S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian)
         Q = start(Phi, S_x, settings, settings["random_state"], weights)
@@ -223,7 +212,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
                 Z, residual2, upper, backend=parts.qp_backend, tol=settings["qp_tol"], last_alpha=last_alpha
             )
 
-        data = TrainingData(Phi, graph, S_x, missed)
+        data = TrainingData(Phi, graph, S_x, missed, weights)
         result = alternate(
             data,
             Q,
@@ -237,12 +226,12 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             scores = left_out = description.scores(X)
         else:
             power = 1.0 if settings["n_components"] == "all" else LEFT_OUT_POWER
-            scores, left_out = training_scores(description, data, weights, power)
+            scores, left_out = training_scores(description, data, power)
             if len(trusted) < len(X):
                 as_new = description.scores(X)
-                scores, left_out = _spread(scores, trusted, as_new), _spread(left_out, trusted, as_new)
-        self.laplacian_weights_ = parts.laplacian.weights_
+                scores, left_out = spread(scores, trusted, as_new), spread(left_out, trusted, as_new)
         return Model(
+            parts,
             description,
             trusted,
             result.solution,
@@ -268,6 +257,9 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""
         description, solution, trusted = model.description, model.solution, model.trusted
+        parts = model.components
+        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend)
+        self.laplacian_weights_ = parts.laplacian.weights_
         self.description_ = description
         if isinstance(description, Description):
             self.components_ = description.subspace.Q
@@ -281,9 +273,10 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self.history_ = model.history
         self.best_iteration_ = model.best_iteration
         self.stop_reason_ = model.stop_reason
+        self.trust_history_ = model.trust_history
         self.trusted_ = np.zeros(len(X), dtype=bool)
         self.trusted_[trusted] = True
-        self.alpha_ = _spread(solution.alpha, trusted, np.zeros(len(X)))
+        self.alpha_ = spread(solution.alpha, trusted, np.zeros(len(X)))
         self.support_ = trusted[solution.support]
         self.boundary_ = trusted[solution.boundary]
         self.outside_ = trusted[solution.outside]
@@ -311,27 +304,3 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         """
         check_is_fitted(self, "decision_scores_")
         return self.description_.transform(validated(self, X, reset=False))
-
-
-def _bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Array:
-    """The bounds of α of the rows that are trained on."""
-    return upper_bounds(len(rows), settings["C"], settings["nu"], None if weights is None else weights[rows])
-
-
-def _drawn(scaled: Array, random_state: int) -> Array:
-    """The places of rows drawn at random, the same ones whatever the rows' order."""
-    places = np.sort(check_random_state(random_state).choice(len(scaled), MAX_LEARNING_ROWS, replace=False))
-    return np.sort(rows_by_content(scaled)[places])
-
-
-def _rows_and_weights(X: Array, weights: Array | None, trusted: Array) -> tuple[Array, Array | None]:
-    """The trusted rows, and their weights unless all count alike."""
-    rows = X if len(trusted) == len(X) else X[trusted]
-    weights = None if weights is None else weights[trusted]
-    return rows, None if weights is None or np.ptp(weights) == 0 else weights
-
-
-def _spread(values: Array, places: Array, out: Array) -> Array:
-    out = out.copy()
-    out[places] = values
-    return out

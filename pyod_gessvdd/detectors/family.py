@@ -78,7 +78,7 @@ class SVDD(_WholeSpace):
     [0, 1]
     """
 
-    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "laplacian": "none", "residual": True}
+    _fixed: ClassVar[dict[str, Any]] = {**_WholeSpace._fixed, "laplacian": "none", "residual": True, "center": None}
 
     def __init__(
         self,

@@ -12,42 +12,47 @@ from pyod_gessvdd.detectors.variants import parse_variant, variant_name
 class GESSVDD(SubspaceDetector):
     """Graph-Embedded Subspace Support Vector Data Description.
 
-    Learns a subspace together with the smallest sphere in it that holds most of the training data; a graph over the
-    training data shapes the metric of the subspace. The score of a row is dist²/R²: its squared distance from the
-    centre over the squared radius, so that 1 is the sphere itself.
+    Learns a metric from a graph over the training rows, a subspace if one is asked for, and the smallest sphere that
+    holds most of the rows; only rows that look trustworthy take part. The score of a row is dist²/R², its squared
+    distance from the centre over the squared radius: 1 is the sphere itself.
+
+    By default the description lives in the whole of the kernel's space and nothing is discarded. ``n_components``
+    asks for a subspace and, with it, for the updates of the paper's Algorithm 1. :meth:`from_variant` gives the paper's
+    34 variants as they are published.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="mixed"
         "linear", "mixed", "laplacian", "rbf", "exponential", "matern", "polynomial", "sigmoid", "cosine", "chi2",
-        "additive_chi2", "precomputed", a plugin's, or a function of two arrays. All but "linear" go through the
-        non-linear projection trick.
+        "additive_chi2", "precomputed", a plugin's, or a function of two arrays.
     gamma : float, "scale", "auto" or "median", optional
         The kernel's width. With "mixed" and "laplacian" it is "auto" unless given, one over the number of columns. With
         ``kernel="rbf"`` the paper's ``sigma`` can be given instead, and with neither it is 0.003 times "scale", a wide
         kernel, which the paper's score needs; for the other kernels it is "scale".
     sigma : float, optional
         gamma = 1 / (2 sigma²).
-    laplacian : str, Laplacian or matrix, default="pca"
+    laplacian : str, Laplacian or matrix, default="identity"
         The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as
         "0.7*knn + 0.3*pca" or, with learnt weights, "auto*(knn + pca)", a plugin's, or an N × N matrix. The paper's
         names 0, I, PCA, Sw, Sb, kNN work too.
     updater : str or Updater, default="gradient"
         "gradient" (GR), "spectral" (S), "spectral_regression" (SR), "riemannian", "newton", or a plugin's.
     criterion : {"max", "min"}, default="max"
-        Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to rise or to fall.
-    n_components : int or "all", optional
-        d, the dimension of the subspace. Unless given it is 300 (30 with ``residual=False``), or as many directions as
-        the features vary in and the graph sees; a number that turns out to be too large is reduced with a warning.
-        "all" is no subspace: as many as there are directions in which the features vary.
+        Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) should rise or fall.
+    n_components : int, "all" or None, default="all"
+        d, the dimension of the subspace. "all" describes the whole space. None takes 300 dimensions (30 with
+        ``residual=False``), or as many as the features vary in and the graph sees; a number that turns out to be too
+        large is reduced with a warning.
     C : float, optional
         The upper bound of α, in [1/N, 1]; above 1 equals 1.
     nu : float, optional
-        Instead of C: about the share of training rows outside the sphere, C = 1/(nu · N). With neither, nu = 0.1.
+        Instead of C, C = 1/(nu · N): at most this share of the trusted rows is outside the sphere, and at least this
+        share is on it or outside. With neither, nu = 0.1.
     step_size : float, default=0.1
         η of the gradient update.
-    n_iter : int, default=5
-        The number of updates; 0 keeps the start.
+    n_iter : int, optional
+        The number of updates; 0 keeps the start. Unless given 5 in a subspace, and none in the whole space, where
+        there is nothing to learn.
     tol : float, default=0.0
         Stop when the criterion changes by no more than this share of itself; 0 makes all ``n_iter`` updates.
     keep : {"last", "best"}, default="last"
@@ -55,50 +60,63 @@ class GESSVDD(SubspaceDetector):
         best: the largest for "max", the smallest for "min", among those that have lost the fewest dimensions.
     init : {"pca", "random"} or array of shape (d, F), default="pca"
         The start of Q.
-    center : bool, default=True
-        Whether the features are centred by their training mean.
-    standardize : bool or {"standard", "robust", "signed_log", "quantile"}, default="signed_log"
-        What is done to the columns of X first; the paper does nothing (False). "standard" (or True) makes them mean
-        zero and variance one, "robust" median zero and the interquartile range that of a normal distribution with
-        variance one; "signed_log" takes sign(x)·log(1 + |x|) of the former, which brings far values near and tells
-        them apart still; "quantile" gives every column a normal distribution.
-    ridge : float, default=0.1
-        Added to S_Q = Q S_x Qᵀ before it is inverted, as a share of its mean eigenvalue, and to ρ of the residual. It
-        keeps directions that hardly vary in the training rows, or outliers among them, from deciding everything; the
-        paper has none, and ``from_variant`` takes 1e-6.
+    center : bool, optional
+        Whether the features are centred by their training mean. Unless given they are, except in the whole of a
+        kernel's space, where the mean is one direction among all.
+    standardize : bool or {"auto", "standard", "robust", "signed_log", "quantile", "views"}, default="auto"
+        What is done to the columns of X first; the paper does nothing (False). "standard" (or True) gives them mean
+        zero and variance one, "robust" median zero and the interquartile range of a normal distribution; "signed_log"
+        takes sign(x)·log(1 + |x|) of the former, which brings far values near and still tells them apart; "quantile"
+        replaces values by the normal scores of their ranks; "views" hands the kernel three of these side by side.
+        "auto" is "views" for the kernel "mixed", which averages over them, and "signed_log" for the others.
+    ridge : float, optional
+        Added to the scatter before it is inverted. In the whole space as a share of Tr(S_x²)/Tr(S_x), the scatter that
+        is usual where rows vary; in a subspace as a share of the mean eigenvalue of S_Q, and to ρ of the residual. It
+        keeps directions in which the training rows hardly vary from deciding everything. Unless given it is chosen by
+        ``novelty`` and the number of rows (see ``docs/defaults.md``), and 0.1 in a subspace; ``from_variant`` takes
+        1e-6.
+    novelty : bool, default=False
+        Declares the training rows to be clean. Then all of them are trusted, and the description is narrow and hardly
+        regularised. Otherwise outliers among them are expected, as many as ``contamination`` says.
+    trim : float, "auto" or None, default="auto"
+        The share of training rows that the description does not learn from, those that a wide description finds the
+        most unusual. "auto" is ``contamination``, and nothing with ``novelty=True`` or with ``residual=False``; None or
+        0 trusts all rows.
     qp_backend : str or QPBackend, default="auto"
         The solver of the SVDD dual.
     qp_tol : float, default=1e-8
         The relative duality gap that every solve must reach.
     residual : bool, default=True
-        Whether what the projection discards counts: the sphere gets one more coordinate r/√ρ, with r² the part of a row
-        outside the subspace and outside the span of the features, and ρ the mean scatter that the graph leaves there
-        (1 without a graph). False is the paper's score.
+        Whether what a projection discards counts: r², the part of a row outside the subspace and outside the span of
+        the features, over ρ, the mean scatter that the graph leaves there. False is the paper's score.
     threshold : {"contamination", "radius"}, default="contamination"
-        What decides the labels: PyOD's percentile of the training scores, or the sphere, which is what training on
-        clean data asks for: a score above 1 or, with the residual and a graph, above what the training rows on the
-        sphere would have on average without themselves.
+        What decides the labels: PyOD's percentile of the training scores, or the sphere, that is a score above what
+        the training rows on the sphere have as if left out (1 with ``residual=False``).
     contamination : float in (0, 0.5] or a PyThresh object, default=0.1
         The share of outliers expected in the training data.
     random_state : int, RandomState or None
-        Seeds clusters, landmarks and a random start.
+        Seeds clusters, landmarks, the rows drawn from large data and a random start.
 
     Attributes
     ----------
-    components_ : ndarray of shape (d, F)
-        Q, orthonormal rows.
-    projection_ : ndarray of shape (d, F)
-        S_Q^{-1/2} Q.
+    decision_scores_, labels_, threshold_
+        PyOD's: the training rows' scores and labels, and the score above which a row is an outlier. With the residual
+        and a graph a trusted row's score is what it would be had the row been left out, as in PyOD's KNN and LOF, and
+        the other rows are new rows to the description; otherwise it is ``decision_function(X)``.
+    trusted_ : ndarray of bool of shape (N,)
+        The rows that the description was learnt from.
+    trust_history_ : list of dict
+        How they were found, round by round: n_trusted, n_new, limit. Empty if all rows are trusted.
     alpha_ : ndarray of shape (N,)
         The dual variables.
     support_, boundary_, outside_ : ndarray of int
         Training rows with α > 0, with 0 < α < C (on the sphere), with α = C (outside).
-    center_ : ndarray of shape (d,)
-        The sphere's centre, in the subspace.
     radius_ : float
         The sphere's radius.
+    center_, components_, projection_ : ndarray of shape (d,), (d, F) and (d, F)
+        In a subspace: the sphere's centre, Q, and S_Q^{-1/2} Q.
     n_components_, n_iter_ : int
-        The dimension reached and the updates made.
+        The dimension reached (in the whole space, the number of rows that span it) and the updates made.
     history_ : list of dict
         For the start and after each update: iteration, criterion, radius, n_support, gap, step.
     best_iteration_ : int
@@ -109,13 +127,6 @@ class GESSVDD(SubspaceDetector):
         Why the alternation ended.
     n_features_in_, feature_names_in_
         The number of columns at fit, and their names if X was a DataFrame.
-    leverage_ : ndarray of shape (N,) or None
-        With the residual and a graph: how much each training row pulls the description towards itself, in [0, 1).
-    decision_scores_, labels_, threshold_
-        PyOD's: the training rows' scores and labels, and the score above which a row is an outlier. With the residual
-        and a graph, a training row's score is about what it would be without itself among the training rows,
-        ``decision_function(X) / (1 - leverage_) ** 0.75``; PyOD's KNN and LOF leave it out, too. Beside the scores of
-        rows that took part, all new rows would look abnormal. Otherwise it is ``decision_function(X)``.
 
     References
     ----------

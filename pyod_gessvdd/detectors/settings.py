@@ -53,38 +53,43 @@ class Components:
 
 #: The updates of a subspace, and its ridge, unless given.
 DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
-#: From this many rows on nothing depends on their number.
-MANY_ROWS = 700
+#: The largest share that ``trim="auto"`` leaves out: where more outliers are expected, wide scores tell them less well.
+MOST_TRIMMED = 0.1
+#: The least weight of the columns as they are, by ``novelty``: in many columns only they tell a row that is far off in
+#: one of them.
+LEAST_PLAIN = {False: 0.1, True: 0.05}
+#: From the second number of rows on nothing depends on how many they are; below the first kernels become wider.
+FEW_ROWS, MANY_ROWS = 100, 700
 
 
-def for_rows(settings: dict[str, Any], n_rows: int) -> dict[str, Any]:
+def for_rows(settings: dict[str, Any], n_rows: float) -> dict[str, Any]:
     """The settings with a value for what was left open, for so many training rows."""
     whole = settings["n_components"] == "all"
     novelty, residual = bool(settings["novelty"]), bool(settings["residual"])
-    few = min(1.0, n_rows / MANY_ROWS)
+    few, many = min(1.0, max(0.05, (n_rows / FEW_ROWS) ** 2)), min(1.0, n_rows / MANY_ROWS)
     filled = dict(settings)
+    expected = settings["contamination"]
+    filled["share_outside"] = float(expected) if isinstance(expected, Real) else MOST_TRIMMED
     if settings["trim"] == "auto":
-        expected = settings["contamination"]
-        share = float(expected) if isinstance(expected, Real) else 0.1
-        filled["trim"] = 0.0 if novelty or not residual else share
+        filled["trim"] = 0.0 if novelty or not residual else min(filled["share_outside"], MOST_TRIMMED)
     elif settings["trim"] is None:
         filled["trim"] = 0.0
     if settings["n_iter"] is None:
         filled["n_iter"] = 0 if whole else DEFAULT_UPDATES
     if settings["ridge"] is None:
-        filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-6 * few**-3 if novelty else 1e-3 / few
+        filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-6 / few**3 if novelty else 3e-4 / (few * many)
     filled["widening"] = (4.0 if novelty else 1.0) / few if whole and residual else None
-    ranks = 0.25 * few
-    filled["view_weights"] = (
-        ((1.0 - ranks) / 2, (1.0 - ranks) / 2, ranks) if settings["standardize"] == "auto" else None
-    )
+    # The more rows, the more their ranks are worth; with few the columns as they are stand in for them.
+    ranks, plain = 0.25 * many, max(LEAST_PLAIN[novelty], 0.5 * (1.0 - many))
+    views = (plain, 1.0 - plain - ranks, ranks)
+    filled["view_weights"] = views if settings["standardize"] == "auto" else None
     return filled
 
 
 def has_whole_space(parts: Components, settings: dict[str, Any], n_rows: int) -> bool:
     """Whether the description is that of a kernel's whole space, which needs no features."""
     kernel, laplacian = parts.kernel, parts.laplacian
-    if not (isinstance(kernel, PairwiseKernel) and kernel.energy in (None, 1.0) and kernel.input_is_rows):
+    if not (isinstance(kernel, PairwiseKernel) and kernel.energy in (None, 1.0) and kernel.has_whole_space):
         return False
     open_settings = settings["n_components"] == "all" and settings["n_iter"] == 0 and settings["residual"]
     if not open_settings or not isinstance(settings["init"], str) or settings["center"]:

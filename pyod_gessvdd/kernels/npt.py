@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -28,6 +29,8 @@ Array = np.ndarray
 MAX_EXACT = 10_000
 #: ``approximation="auto"`` takes the exact map up to this N (some seconds), landmarks above.
 AUTO_EXACT = 2000
+#: Landmarks unless given, up to MAX_EXACT rows and above, where every one of them costs more.
+LANDMARKS, FEWER_LANDMARKS = 1000, 500
 #: The share of the eigenvalues that is kept when neither the kernel nor the detector says.
 DEFAULT_ENERGY = 0.99
 #: Eigenvalues of the landmarks' kernel below this share of the largest are rounding.
@@ -46,8 +49,8 @@ class PairwiseKernel(Kernel):
     approximation : {"auto", "exact", "nystroem"}, default="auto"
         The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" takes it up to 2,000 rows
         and the Nyström map above.
-    n_landmarks : int, default=1000
-        The number of points that the Nyström map rests on.
+    n_landmarks : int, optional
+        The number of points that the Nyström map rests on; 1,000, or 500 above 10,000 rows, unless given.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the centres of k-means, which take longer and serve better.
     max_features : int or None, default=1000
@@ -60,6 +63,8 @@ class PairwiseKernel(Kernel):
 
     #: Whether only the exact map exists, as for a precomputed kernel, which has no rows to draw landmarks from.
     exact_only: ClassVar[bool] = False
+    #: Whether k is positive definite after centring only, as a negative squared distance is.
+    needs_centring: ClassVar[bool] = False
     #: A kernel is differentiable if :meth:`gram_pullback` is there and k(x, x) is the same for every x.
     differentiable: ClassVar[bool] = False
     supports_sample_weight = True
@@ -67,7 +72,7 @@ class PairwiseKernel(Kernel):
 
     energy: float | None = None
     approximation: str = "auto"
-    n_landmarks: int = 1000
+    n_landmarks: int | None = None
     landmarks: str = "uniform"
     max_features: int | None = 1000
     center: bool | None = None
@@ -87,8 +92,18 @@ class PairwiseKernel(Kernel):
         """Σ_l weights_il ∂k(x_i, y_l)/∂x_i for each row, of shape (len(X), D), with K = ``gram(X, Y)``."""
         raise NotImplementedError(f"kernel {self.name!r} has no derivative")
 
-    def prepare(self, X: Array) -> None:
-        """Learn what :meth:`gram` needs from the training rows, for instance a width; called before it."""
+    def prepare(self, X: Array, sample_weight: Array | None = None) -> None:
+        """Learn what :meth:`gram` needs from the training rows, for instance a width; called before it.
+
+        An override that has no use for weights leaves them out of its signature.
+        """
+
+    def prepare_weighted(self, X: Array, sample_weight: Array | None) -> None:
+        """``prepare`` with the sample weights if there are any and it takes them: what the host calls."""
+        if sample_weight is not None and "sample_weight" in signature(self.prepare).parameters:
+            self.prepare(X, sample_weight=sample_weight)
+        else:
+            self.prepare(X)
 
     def fit(self, X: Array) -> PairwiseKernel:
         """Learn the map from the training rows."""
@@ -106,10 +121,15 @@ class PairwiseKernel(Kernel):
         limit = self.max_features
         if limit is not None and not (isinstance(limit, Integral) and limit >= 1):
             raise ValueError(f"max_features must be a positive integer or None, got {limit!r}")
-        self.prepare(X)
+        self.prepare_weighted(X, sample_weight)
         fit = self._fit_exact if self.is_exact(len(X)) else self._fit_nystroem
         features, missed = fit(X, sample_weight)
         return features, missed if self._keeps_own_residual() else None
+
+    @property
+    def has_whole_space(self) -> bool:
+        """Whether the kernel's matrices can be factored as they are, and its rows are rows of data."""
+        return self.input_is_rows and self.positive_definite and not self.needs_centring
 
     def row_cost(self, n_columns: int) -> int:
         """A row has one kernel value per landmark."""
@@ -255,10 +275,11 @@ class PairwiseKernel(Kernel):
 
     def landmark_places(self, X: Array) -> Array:
         """The places of ``n_landmarks`` rows drawn at random, in the order of their content."""
-        if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
-            raise ValueError(f"n_landmarks must be at least 1, got {self.n_landmarks!r}; give a whole number of rows")
+        count = (FEWER_LANDMARKS if len(X) > MAX_EXACT else LANDMARKS) if self.n_landmarks is None else self.n_landmarks
+        if not isinstance(count, Integral) or count < 1:
+            raise ValueError(f"n_landmarks must be at least 1, got {count!r}; give a whole number of rows")
         random = check_random_state(self.random_state)
-        drawn = np.sort(random.choice(len(X), min(self.n_landmarks, len(X)), replace=False))
+        drawn = np.sort(random.choice(len(X), min(int(count), len(X)), replace=False))
         return rows_by_content(X)[drawn]
 
     def _draw_landmarks(self, X: Array) -> Array:
@@ -266,8 +287,8 @@ class PairwiseKernel(Kernel):
         if self.landmarks not in ("uniform", "kmeans"):
             raise ValueError(f"landmarks must be 'uniform' or 'kmeans', got {self.landmarks!r}")
         places = self.landmark_places(X)
-        if self.landmarks == "kmeans" and self.n_landmarks < len(X):
-            return k_means(X, int(self.n_landmarks), check_random_state(self.random_state)).cluster_centers_
+        if self.landmarks == "kmeans" and len(places) < len(X):
+            return k_means(X, len(places), check_random_state(self.random_state)).cluster_centers_
         return X[places]
 
     def _leading(self, eigenvalues: Array, vectors: Array, rounding: float = 0.0) -> tuple[Array, Array]:

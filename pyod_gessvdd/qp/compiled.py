@@ -13,6 +13,7 @@ from numba import njit
 
 from pyod_gessvdd.dual import SVDDDual
 from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.qp.frank_wolfe import Vertex
 from pyod_gessvdd.qp.stopping import FULL_STEPS, NEGLIGIBLE, ROUNDING, STALLED
 
 Array = np.ndarray
@@ -155,6 +156,7 @@ def _descend(
     p0: Array,
     kappa0: float,
     max_iter: int,
+    m: int,
     center: Array,
     alpha: Array,
     distances: Array,
@@ -170,9 +172,12 @@ def _descend(
     step: Array,
     moving: Array,
 ) -> int:
-    """Solve the dual into ``alpha``; return the number of passes, or −1 if more vertices stay than there is room."""
+    """Solve the dual into ``alpha``; return the number of passes, or −1 if more vertices stay than there is room.
+
+    The first m vertices, at most one, are given with their images and weights.
+    """
     N, d = Z.shape
-    m, stalled, best, smallest = 0, 0, -1.0, 1e300
+    stalled, best, smallest = 0, -1.0, 1e300
     for iteration in range(1, max_iter + 1):
         if m == len(kappa):
             return -1
@@ -243,16 +248,29 @@ def _descend(
     return -1
 
 
-def descend(dual: SVDDDual, center: Array, max_iter: int, budget: float, p0: Array, kappa0: float) -> tuple[Array, int]:
+def descend(
+    dual: SVDDDual,
+    center: Array,
+    start: Vertex | None,
+    max_iter: int,
+    budget: float,
+    p0: Array,
+    kappa0: float,
+) -> tuple[Array, int]:
     """Solve the dual from ``center``: α and the number of passes, −1 if it did not end within room and time.
 
-    ``budget``, ``p0`` and ``kappa0`` are what Σα must be, and what points whose α is already known contribute to Zᵀα
-    and Σ α_i k_i: 1, 0 and 0 for a whole problem.
+    ``start`` is a feasible α whose centre that is, or None. ``budget``, ``p0`` and ``kappa0`` are what Σα must be, and
+    what points whose α is already known contribute to Zᵀα and Σ α_i k_i: 1, 0 and 0 for a whole problem.
     """
     N, d = dual.Z.shape
     # At most d + 2 vertices keep a positive weight; some room for those that rounding keeps longer.
     room = d + 8
     alpha = np.zeros(N)
+    vertices, images, kappa, weights = np.empty((room, N)), np.empty((room, d)), np.empty(room), np.zeros(room)
+    if start is not None:
+        vertices[0] = 0.0
+        vertices[0, start.indices] = start.alpha
+        images[0], kappa[0], weights[0] = start.p, start.kappa, 1.0
     passes = _descend(
         np.ascontiguousarray(dual.Z),
         np.ascontiguousarray(dual.linear),
@@ -261,16 +279,17 @@ def descend(dual: SVDDDual, center: Array, max_iter: int, budget: float, p0: Arr
         p0,
         kappa0,
         max_iter,
+        0 if start is None else 1,
         np.array(center),
         alpha,
         np.empty(N),
         np.arange(N),
-        np.empty((room, N)),
+        vertices,
+        images,
         np.empty((room, d)),
-        np.empty((room, d)),
+        kappa,
         np.empty(room),
-        np.empty(room),
-        np.zeros(room),
+        weights,
         np.empty(d),
         np.empty((room, room)),
         np.empty(2 * room),

@@ -174,7 +174,7 @@ class _Shell(NamedTuple):
         if self.dual.n_samples < SCREEN_ABOVE and self.dual.Z.shape[1] <= LOOPS_UP_TO:
             in_loops = _loops(compiled)
             if in_loops is not None:
-                alpha, passes = in_loops(self.dual, center, max_iter, self.budget, self.p0, self.kappa0)
+                alpha, passes = in_loops(self.dual, center, start, max_iter, self.budget, self.p0, self.kappa0)
                 if passes > 0:
                     return _Progress(alpha, center, passes)
         return self._descend(center, start, max_iter)

@@ -290,7 +290,7 @@ def _operator_spectrum(
     if n_support <= DENSE_SUPPORT:
         M = np.hstack([product(E) for E in np.array_split(np.eye(n_support), -(-n_support // COLUMNS), axis=1)])
         return scipy.linalg.eigh((M + M.T) / 2)
-    if state.criterion == "min" and graph.joins(support):
+    if state.criterion == "min" and graph.is_reducible(support):
         find, least = _by_reduction(state, graph, shares.root), 0.0
     else:
         find, least = _by_products(state, shares.w, product)

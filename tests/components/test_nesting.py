@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from joblib import wrap_non_picklable_objects
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from pyod_gessvdd import GESSVDD, Laplacian
+from pyod_gessvdd import GESSVDD, SVDD, Laplacian, Updater
 from pyod_gessvdd.components.nesting import NestedComponents
 from pyod_gessvdd.components.registry import registry
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.errors import MissingPluginError, UnknownComponentError
 from pyod_gessvdd.kernels.pairwise import RBF
 from pyod_gessvdd.laplacians.knn import KNN
@@ -28,7 +30,8 @@ def test_names_have_the_parameters_of_their_components():
     params = GESSVDD(laplacian="knn", updater="gradient", kernel="rbf", qp_backend="osqp").get_params()
     assert params["laplacian__n_neighbors"] == 5
     assert params["updater__step_size"] is None
-    assert params["kernel__n_landmarks"] == 1000
+    assert params["kernel__max_features"] == 1000
+    assert params["kernel__n_landmarks"] is None
     assert params["kernel__energy"] is None
     assert params["qp_backend__max_iter"] == OSQP().max_iter
 
@@ -114,6 +117,74 @@ def test_components_left_at_none_take_the_detectors_value(X):
     by_detector = GESSVDD(kernel="rbf", gamma=0.3, random_state=0).fit(X)
     by_kernel = GESSVDD(kernel="rbf(gamma=0.3)", gamma=0.7, random_state=0).fit(X)
     assert by_detector.kernel_.gamma_ == by_kernel.kernel_.gamma_ == 0.3
+
+
+# What a component asks the detector for ------------------------------------------------------------------------------
+
+
+class Asking(Updater):
+    """An updater that asks for the step size, and has a tolerance and a seed of its own."""
+
+    inherits = ("step_size",)
+    seen: ClassVar[list] = []
+
+    def __init__(self, step_size=None, tol=None, random_state=None):
+        self.step_size = step_size
+        self.tol = tol
+        self.random_state = random_state
+
+    def update(self, state):
+        self.seen.append((self.step_size, self.tol, self.random_state))
+        return state.Q
+
+
+class AskingMore(Asking):
+    """Asks for the tolerance too."""
+
+    inherits = "tol"
+
+
+@pytest.fixture
+def seen():
+    Asking.seen.clear()
+    return Asking.seen
+
+
+def test_only_what_a_component_asks_for_comes_from_the_detector(X, seen):
+    # Its own tol, of whatever meaning, must not become the alternation's.
+    GESSVDD(kernel="linear", updater=Asking(), step_size=0.3, tol=1e-9, n_iter=1, random_state=0).fit(X)
+    assert seen == [(0.3, None, None)]
+
+
+def test_a_subclass_asks_for_what_its_parents_ask_for_too(X, seen):
+    assert AskingMore.inherits == ("step_size", "tol")
+    GESSVDD(kernel="linear", updater=AskingMore(), step_size=0.3, tol=1e-9, n_iter=1, random_state=0).fit(X)
+    assert seen == [(0.3, 1e-9, None)]
+
+
+def test_what_a_component_was_given_stays(X, seen):
+    GESSVDD(kernel="linear", updater=Asking(step_size=0.7, tol=3), step_size=0.3, n_iter=1, random_state=0).fit(X)
+    assert seen == [(0.7, 3, None)]
+
+
+def test_asking_for_what_the_detector_does_not_have_leaves_none(X):
+    # energy is a parameter of SVDD and of no other.
+    assert GESSVDD(kernel="rbf", random_state=0).fit(X).kernel_.energy is None
+    assert SVDD(kernel="rbf", energy=0.8, random_state=0).fit(X).kernel_.energy == 0.8
+
+
+def test_asking_for_a_parameter_that_the_component_does_not_have_is_harmless(X, seen):
+    class Confused(Asking):
+        inherits = ("n_iter", "no_such_thing")
+
+    GESSVDD(kernel="linear", updater=Confused(), step_size=0.3, n_iter=1, random_state=0).fit(X)
+    assert seen == [(0.3, None, None)]
+
+
+def test_the_built_in_components_ask_for_what_their_docstrings_say():
+    assert set(RBF.inherits) == {"energy", "center", "random_state", "gamma", "sigma"}
+    assert resolve("updater", "gradient").inherits == ("step_size", "psi", "beta")
+    assert KNN.inherits == ()
 
 
 def test_component_classes_are_no_estimators_to_get_params():

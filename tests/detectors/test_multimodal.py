@@ -19,6 +19,7 @@ from sklearn.metrics import pairwise, roc_auc_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from pyod_gessvdd import GESSVDD, MSSVDD, QPSolution
+from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.detectors.multimodal.columns import resolve_modalities
 from pyod_gessvdd.detectors.multimodal.training import REGULARIZERS, alternate_modalities, gradients
 from pyod_gessvdd.qp import solve_svdd
@@ -188,12 +189,16 @@ def test_coordinates_of_the_joint_subspace_do_not_matter():
     Q = [np.eye(3, 4), np.eye(3, 5)]
     turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
 
+    def fit_sphere(Z, last_alpha):
+        solution = solve_svdd(Z, nu=0.2)
+        return Sphere(solution.center, solution.radius2), solution
+
     def train(start):
         return alternate_modalities(
             Phi,
             start,
             names=[0, 1],
-            solve=lambda Z, last: solve_svdd(Z, nu=0.2),
+            fit_sphere=fit_sphere,
             regularizer=REGULARIZERS[5],
             beta=0.2,
             criterion="max",
@@ -337,12 +342,19 @@ def test_precomputed_kernels_lie_side_by_side():
     assert_allclose(given.decision_function(side_by_side(new)), computed.decision_function(new), rtol=1e-6)
 
 
+def test_the_joint_subspace_has_30_dimensions_unless_given():
+    X = np.random.default_rng(0).normal(size=(80, 75))
+    detector = MSSVDD(modalities=[range(40), range(40, 75)], n_iter=0).fit(X)
+    assert detector.n_components_ == 30
+    assert "30, or as many as" in MSSVDD.__doc__
+
+
 def test_each_modality_has_a_kernel_of_its_own():
     detector = mssvdd(kernel="rbf").fit(rows())
-    first, second = detector.kernels_
+    first, second = kernels = [modality.feature_map.kernel for modality in detector.model_.modalities]
     assert first is not second
     assert first.gamma_ != second.gamma_
-    assert [Q.shape for Q in detector.components_] == [(2, k.map_.shape[1]) for k in detector.kernels_]
+    assert [Q.shape for Q in detector.components_] == [(2, kernel.map_.shape[1]) for kernel in kernels]
 
 
 # What fit leaves ------------------------------------------------------------------------------------------------------

@@ -121,7 +121,8 @@ def test_decision_function_of_the_training_rows_is_decision_scores_exactly(kerne
 def test_with_the_residual_the_training_rows_are_scored_as_if_left_out(fitted, data):
     assert 0 <= fitted.leverage_.min() < fitted.leverage_.max() < 1
     factor = (1 - fitted.leverage_) ** -0.75
-    assert_allclose(fitted.decision_function(data[0]) * factor, fitted.decision_scores_, rtol=1e-14)
+    # Those of the fit come from the training features, which a kernel finds in another way than a new row's.
+    assert_allclose(fitted.decision_function(data[0]) * factor, fitted.decision_scores_, rtol=1e-10)
 
 
 @pytest.mark.parametrize("threshold", ["contamination", "radius"])
@@ -535,6 +536,19 @@ def test_refit_on_other_data_leaves_nothing_of_the_old_fit(kernel, data, frame):
         assert_array_equal(getattr(detector, method)(other), getattr(fresh, method)(other))
 
 
+# Labels -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", ["contamination", "radius"])
+@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize("laplacian", ["none", "pca", "knn"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_labels_are_the_scores_above_the_threshold_for_every_setting(kernel, laplacian, residual, threshold, data):
+    detector = gessvdd(kernel=kernel, laplacian=laplacian, residual=residual, threshold=threshold, nu=0.15).fit(data[0])
+    assert_array_equal(detector.labels_, detector.decision_scores_ > detector.threshold_)
+    assert 0 < detector.labels_.sum() < len(data[0]) / 2
+
+
 # The sphere decides ---------------------------------------------------------------------------------------------------
 
 
@@ -554,7 +568,7 @@ def test_radius_labels_what_is_outside_the_sphere(sphere, data):
 
 def test_with_the_residual_new_rows_are_held_to_the_sphere_as_its_rows_would_be_without_themselves(data):
     detector = gessvdd(threshold="radius", nu=0.2).fit(data[0])
-    assert_array_equal(np.flatnonzero(detector.labels_), detector.outside_)
+    assert_array_equal(detector.labels_, detector.decision_scores_ > detector.threshold_)
     on_the_sphere = detector.boundary_ if len(detector.boundary_) else detector.support_
     assert detector.threshold_ == pytest.approx(((1 - detector.leverage_[on_the_sphere]) ** -0.75).mean())
     assert_array_equal(detector.predict(data[1]), detector.decision_function(data[1]) > detector.threshold_)
@@ -575,7 +589,7 @@ def test_radius_rejects_and_reports(sphere, data):
 
 
 def test_radius_with_every_row_inside_still_has_a_confidence(data):
-    detector = gessvdd(threshold="radius", C=1.0).fit(data[0])
+    detector = gessvdd(threshold="radius", C=1.0, residual=False).fit(data[0])
     assert detector.labels_.sum() == 0
     far = data[0][:1] + 1000
     labels, confidence = detector.predict(far, return_confidence=True)

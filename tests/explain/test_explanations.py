@@ -1,6 +1,7 @@
 """``explain``: contributions that add up to the score, and find the feature that was moved."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,7 +72,9 @@ def test_linear_contributions_add_up_to_the_score(
     assert_array_equal(base, 0.0)
     assert_allclose(contributions.sum(axis=1), detector.decision_function(rows), rtol=1e-12)
     # The formula itself adds up, before its rounding is shared out.
-    plain = detector.description_.contributions(detector._own_features(rows), detector._center_features)
+    description = detector.description_
+    features, training_features = (description.feature_map.features(block)[0] for block in (rows, X))
+    plain = description.contributions(features, detector.alpha_ @ training_features)
     assert_allclose(plain.sum(axis=1), detector.decision_function(rows), rtol=1e-6, atol=1e-9)
 
 
@@ -91,14 +94,19 @@ def test_linear_contributions_are_the_shapley_values_from_the_spheres_centre():
 def test_the_residuals_contributions_are_its_shapley_values_from_the_mean():
     X = correlated()[:, :5]
     detector = GESSVDD(kernel="linear", n_components=2, residual=True, random_state=0).fit(X)
-    axis = detector.description_.axis
-    rows = detector.scaling_.apply(5 * np.random.default_rng(0).normal(size=(3, 5)))
+    description = detector.description_
+    without = replace(description, subspace=replace(description.subspace, residual_scale=None))
+    rows, _ = description.feature_map.features(5 * np.random.default_rng(0).normal(size=(3, 5)))
+    center = detector.alpha_ @ description.feature_map.features(X)[0]
+    of_the_residual = description.contributions(rows, center) - without.contributions(rows, center)
 
     def squared(row):
-        return axis.coordinate(row[None], np.zeros(1))[0] ** 2
+        outside = row - detector.components_.T @ (detector.components_ @ row)
+        return description.subspace.residual_scale * (outside @ outside) / detector.radius_**2
 
-    for row, contributions in zip(rows, axis.contributions(rows), strict=True):
-        assert_allclose(contributions, shapley_values(squared, row, axis.mean), rtol=1e-9, atol=1e-9)
+    for row, contributions in zip(rows, of_the_residual, strict=True):
+        # Features are centred: their mean is zero.
+        assert_allclose(contributions, shapley_values(squared, row, np.zeros(5)), rtol=1e-9, atol=1e-9)
 
 
 # Kernels: a path from a normal row ------------------------------------------------------------------------------------
@@ -144,7 +152,9 @@ def test_the_gradient_is_the_scores_own(kernel, residual):
     X = random.normal(size=(100, 4))
     detector = GESSVDD(kernel=kernel, residual=residual, n_components=3, standardize=False, random_state=0).fit(X)
     rows, width = 1.5 * random.normal(size=(10, 4)), 1e-6
-    gradient = detector._score_gradient(rows, rows, rows, 0.0)
+    feature_map = detector.description_.feature_map
+    _, _, pullback = feature_map.kernel.features_residual_and_pullback(rows)
+    gradient = pullback(*detector.description_.gradient(feature_map.features(rows)[0]))
     for j in range(4):
         step = width * np.eye(4)[j]
         slope = (detector.decision_function(rows + step) - detector.decision_function(rows - step)) / (2 * width)

@@ -190,7 +190,8 @@ def test_rows_support_vectors_and_outliers_are_where_transform_puts_them(detecto
 def test_the_circle_is_the_spheres_projection(detector, pair):
     axes = detector.plot_subspace(components=pair).axes[0]
     (circle,) = axes.lines
-    distances = np.hypot(*(circle.get_xydata() - detector.center_[list(pair)]).T)
+    center = np.append(detector.center_, 0.0)[list(pair)]  # in the residual's coordinate the centre is zero
+    distances = np.hypot(*(circle.get_xydata() - center).T)
     assert_allclose(distances, detector.radius_)
     assert axes.get_aspect() == 1
     assert axes.get_ylabel() == ("residual r/√ρ" if pair[1] == -1 else "z2")

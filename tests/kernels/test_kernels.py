@@ -64,7 +64,7 @@ every_positive_kernel = pytest.mark.parametrize(("kernel", "gram"), POSITIVE.val
 
 def _fitted(kernel, energy=1.0, **params):
     component = resolve("kernel", kernel).set_params(energy=energy, **params)
-    return component, component.fit_features(X)
+    return component, component.fit_features(X)[0]
 
 
 def test_every_registered_kernel_is_in_this_file():
@@ -152,13 +152,105 @@ def test_the_detectors_center_reaches_the_kernel():
 @pytest.mark.parametrize("gamma", [1e-4, 1e-6, 1e-8])
 def test_a_wide_kernel_has_no_features_that_are_rounding(gamma):
     # Its entries are near one and their rounding is what the centring leaves of its small eigenvalues.
-    Phi = RBF(gamma=gamma, energy=1.0).fit_features(X)
+    Phi, _ = RBF(gamma=gamma, energy=1.0).fit_features(X)
     values = np.sum(Phi**2, axis=0)
     assert len(values) >= 4  # x itself is always there: k ≈ 1 − gamma ‖x − y‖²
     assert values.min() > 50 * np.finfo(float).eps
     np.testing.assert_allclose(
         Phi @ Phi.T, oracle.centered_gram(pairwise.rbf_kernel(X, gamma=gamma)), atol=10 * len(X) * np.finfo(float).eps
     )
+
+
+# What the training features miss --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("approximation", ["exact", "nystroem"])
+@every_kernel
+def test_what_the_training_features_miss_is_their_residual(kernel, gram, approximation):
+    component = resolve("kernel", kernel).set_params(energy=0.9, approximation=approximation, n_landmarks=30)
+    _, missed = component.fit_features(X)
+    np.testing.assert_allclose(missed, component.residual(X), atol=1e-9 * max(1.0, np.abs(gram(X, X)).max()))
+
+
+def test_a_kernel_with_a_residual_of_its_own_is_asked_for_it():
+    assert Precomputed(energy=0.5).fit_features(pairwise.rbf_kernel(X, gamma=0.5))[1] is None
+    assert OwnResidual(energy=0.5).fit_features(X)[1] is None
+    detector = GESSVDD(kernel=OwnResidual(gamma=0.5), n_components=2, laplacian="none", standardize=False).fit(X)
+    Phi = detector.kernel_.features(NEW)
+    outside = np.sum((Phi - Phi @ detector.components_.T @ detector.components_) ** 2, axis=1)
+    np.testing.assert_allclose(detector.transform(NEW)[:, -1] ** 2, outside + 0.25, rtol=1e-9)
+
+
+class OwnResidual(RBF):
+    """Whatever the features miss, it says a quarter."""
+
+    def residual(self, X):
+        return np.full(len(X), 0.25)
+
+    def features_and_residual(self, X):
+        return self.features(X), self.residual(X)
+
+
+# Sample weights -----------------------------------------------------------------------------------------------------
+
+WEIGHTS = np.arange(len(X)) % 3 + 1.0
+REPEATED = np.repeat(X, WEIGHTS.astype(int), axis=0)
+
+both_maps = pytest.mark.parametrize("approximation", ["exact", "nystroem"])
+
+
+#: Uncentred, additive_chi2 has negative eigenvalues, which the landmarks' kernel drops: weights are not exact there.
+WEIGHED = [
+    pytest.param(kernel, approximation, id=f"{name}-{approximation}")
+    for name, (kernel, _) in POSITIVE.items()
+    for approximation in ("exact", "nystroem")
+    if (name, approximation) != ("additive_chi2", "nystroem")
+]
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize(("kernel", "approximation"), WEIGHED)
+def test_weights_are_as_good_as_repeated_rows(kernel, approximation, center):
+    def mapped(rows, weights):
+        component = resolve("kernel", kernel).set_params(energy=0.999, approximation=approximation, center=center)
+        component.set_params(n_landmarks=len(rows))
+        return component, *component.fit_features(rows, weights)
+
+    weighted, Phi, missed = mapped(X, WEIGHTS)
+    repeated, Psi, missed_of_repeated = mapped(REPEATED, None)
+    first = np.r_[0, np.cumsum(WEIGHTS.astype(int))[:-1]]
+    scale = np.abs(Psi @ Psi.T).max()
+    assert Phi.shape[1] == Psi.shape[1]
+    np.testing.assert_allclose(Phi @ Phi.T, (Psi @ Psi.T)[np.ix_(first, first)], atol=1e-8 * scale)
+    np.testing.assert_allclose(missed, missed_of_repeated[first], atol=1e-8 * scale)
+    np.testing.assert_allclose(weighted.features(NEW) @ Phi.T, repeated.features(NEW) @ Psi[first].T, atol=1e-8 * scale)
+    np.testing.assert_allclose(weighted.residual(NEW), repeated.residual(NEW), atol=1e-8 * scale)
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto", "median"])
+def test_a_width_counts_a_row_as_often_as_its_weight_says(gamma):
+    expected = kernel_width(gamma, REPEATED, 0)
+    assert kernel_width(gamma, X, 0, WEIGHTS) == pytest.approx(expected, rel=1e-12)
+    if gamma != "auto":
+        assert kernel_width(gamma, X, 0) != pytest.approx(expected, rel=1e-4)
+
+
+def test_a_kernel_that_prepares_without_weights_keeps_its_weighted_map():
+    Phi, _ = PreparesAlone(gamma=0.5).fit_features(X, WEIGHTS)
+    np.testing.assert_array_equal(Phi, RBF(gamma=0.5).fit_features(X, WEIGHTS)[0])
+
+
+class PreparesAlone(RBF):
+    """A kernel of somebody else's, whose parameter does not depend on how often a row occurs."""
+
+    def prepare(self, X):
+        self.gamma_ = self.gamma
+
+
+@both_maps
+def test_weighted_features_have_a_weighted_mean_of_zero(approximation):
+    Phi, _ = RBF(gamma=0.5, approximation=approximation, n_landmarks=20, random_state=0).fit_features(X, WEIGHTS)
+    np.testing.assert_allclose(WEIGHTS @ Phi, 0.0, atol=1e-9)
 
 
 # Precomputed and linear -------------------------------------------------------------------------------------------
@@ -168,7 +260,7 @@ def test_a_precomputed_kernel_gives_the_features_of_its_function():
     by_function = RBF(energy=1.0, gamma=0.5)
     by_matrix = Precomputed(energy=1.0)
     K, k = pairwise.rbf_kernel(X, gamma=0.5), pairwise.rbf_kernel(NEW, X, gamma=0.5)
-    Phi, Psi = by_function.fit_features(X), by_matrix.fit_features(K)
+    Phi, Psi = by_function.fit_features(X)[0], by_matrix.fit_features(K)[0]
     np.testing.assert_allclose(Psi @ Psi.T, Phi @ Phi.T, atol=1e-10)
     np.testing.assert_allclose(by_matrix.features(k) @ Psi.T, by_function.features(NEW) @ Phi.T, atol=1e-8)
 
@@ -226,7 +318,7 @@ def test_a_linear_function_through_the_projection_trick_scores_like_the_linear_k
 @pytest.mark.parametrize("energy", [0.5, 0.9, 0.99, 0.99999])
 def test_the_fewest_eigenvalues_that_hold_the_energy_are_kept(energy, approximation):
     kernel = RBF(energy=energy, gamma=0.5, approximation=approximation, n_landmarks=len(X))
-    n_features = kernel.fit_features(X).shape[1]
+    n_features = kernel.fit_features(X)[0].shape[1]
     values = np.linalg.eigvalsh(oracle.centered_gram(pairwise.rbf_kernel(X, gamma=0.5)))[::-1]
     share = np.cumsum(values) / values.sum()
     assert share[n_features - 1] >= energy
@@ -235,7 +327,7 @@ def test_the_fewest_eigenvalues_that_hold_the_energy_are_kept(energy, approximat
 
 def test_the_energy_counts_the_positive_eigenvalues_of_an_indefinite_kernel_only():
     kernel = resolve("kernel", "sigmoid(gamma=0.01, energy=0.9)")
-    n_features = kernel.fit_features(X).shape[1]
+    n_features = kernel.fit_features(X)[0].shape[1]
     values = np.linalg.eigvalsh(oracle.centered_gram(np.tanh(0.01 * X @ X.T)))[::-1]
     share = np.cumsum(values[values > 0]) / values[values > 0].sum()
     assert share[n_features - 1] >= 0.9
@@ -265,7 +357,7 @@ def test_the_nystroem_map_on_all_rows_is_the_exact_map(kernel, center):
 
 def test_few_landmarks_give_the_kernel_of_the_nystroem_approximation():
     kernel = RBF(energy=1.0, gamma=0.5, approximation="nystroem", n_landmarks=12, random_state=0)
-    Phi = kernel.fit_features(X)
+    Phi, _ = kernel.fit_features(X)
     assert kernel.landmarks_.shape == (12, 4)
     C = pairwise.rbf_kernel(X, kernel.landmarks_, gamma=0.5)
     W = pairwise.rbf_kernel(kernel.landmarks_, gamma=0.5)
@@ -454,12 +546,12 @@ def test_landmarks_of_k_means_approximate_a_clustered_kernel_better_than_drawn_r
     random = np.random.default_rng(0)
     X = np.vstack([random.normal(size=(60, 3)) * 0.05 + center for center in random.normal(size=(12, 3)) * 5])
     exact = resolve("kernel", "rbf(gamma=0.5, approximation='exact', energy=1.0)")
-    K = exact.fit_features(X) @ exact.features(X).T
+    K = exact.fit_features(X)[0] @ exact.features(X).T
 
     def error(landmarks):
         kernel = resolve("kernel", f"rbf(gamma=0.5, approximation='nystroem', n_landmarks=12, landmarks={landmarks!r})")
         kernel.set_params(random_state=0, energy=1.0)
-        Phi = kernel.fit_features(X)
+        Phi, _ = kernel.fit_features(X)
         assert len(kernel.landmarks_) == 12
         return np.abs(Phi @ Phi.T - K).max()
 
@@ -474,7 +566,7 @@ def test_an_unknown_kind_of_landmarks_is_an_error():
 
 def test_no_more_than_max_features_are_kept_and_the_residual_holds_the_rest():
     kernel = resolve("kernel", "rbf(gamma=0.5, energy=1.0, max_features=3)")
-    Phi = kernel.fit_features(X)
+    Phi, _ = kernel.fit_features(X)
     every, _ = _fitted("rbf(gamma=0.5)")
     assert Phi.shape[1] == 3
     np.testing.assert_allclose(Phi, every.features(X)[:, :3], atol=1e-10)

@@ -357,6 +357,15 @@ def test_the_compiled_descent_and_the_numpy_one_agree_to_rounding(seed, d, N, nu
     np.testing.assert_allclose(one.alpha, other.alpha, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_warm_start_at_the_optimum_is_returned_as_it_is(random, compiled):
+    Z = random.normal(size=(80, 3))
+    best = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=compiled))
+    again = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=compiled), warm_start=best.alpha)
+    np.testing.assert_array_equal(again.alpha, best.alpha)
+    assert again.n_iter == 1
+
+
 FRESH_PROCESS = """
 import sys
 import numpy as np

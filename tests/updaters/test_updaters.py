@@ -313,9 +313,7 @@ def test_with_many_support_vectors_the_products_give_the_dense_solution(spec, di
 
 @pytest.mark.parametrize("spec", ["knn", "0.7*knn + 0.3*pca"])
 @pytest.mark.parametrize("n_support", [45, N], ids=["some", "all"])
-def test_min_on_a_connected_sparse_graph_asks_its_kron_reduction_and_gets_the_dense_solution(
-    spec, n_support, monkeypatch
-):
+def test_min_on_a_sparse_graph_asks_its_kron_reduction_and_gets_the_dense_solution(spec, n_support, monkeypatch):
     Phi, alpha = _features(), _distinct_alpha(n_support)
     graph = _graph(spec, Phi)
     expected, _ = _dense_regression(Phi, alpha, graph, "min")
@@ -334,6 +332,19 @@ def test_the_kron_reduction_leaves_out_targets_of_support_vectors_whose_alpha_is
     expected, _ = _dense_regression(Phi, alpha, graph, "min")
     monkeypatch.setattr(spectral_regression_module, "DENSE_SUPPORT", 10)
     assert _same_rows(SpectralRegression().update(_state(Phi, alpha, graph, "min")), expected) < 1e-6
+
+
+@both_directions
+@pytest.mark.parametrize("dense_support", [10, 300])
+def test_a_graph_of_several_parts_gives_the_dense_solution(direction, dense_support, monkeypatch):
+    rng = np.random.default_rng(0)
+    Phi = np.vstack([50 * rng.normal(size=F) + rng.normal(size=(size, F)) for size in (30, 20, 15)])
+    alpha = _distinct_alpha(40, len(Phi))
+    graph = _graph("knn", Phi)
+    assert graph.is_reducible(np.flatnonzero(alpha))
+    expected, _ = _dense_regression(Phi, alpha, graph, direction)
+    monkeypatch.setattr(spectral_regression_module, "DENSE_SUPPORT", dense_support)
+    assert _same_rows(SpectralRegression().update(_state(Phi, alpha, graph, direction)), expected) < 1e-7
 
 
 @both_directions

@@ -1,0 +1,59 @@
+"""What a fit learns, before it is published under the detector's public names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pyod_gessvdd.description import Description
+from pyod_gessvdd.detectors.settings import Components
+from pyod_gessvdd.dual import QPSolution
+from pyod_gessvdd.whole_space import WholeSpace
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a fit learns: the description, how it was found, and the training rows' scores, kept once.
+
+    Attributes
+    ----------
+    components : Components
+        What it was learnt with.
+    description : Description or WholeSpace
+        From rows to scores.
+    trusted : ndarray of int
+        The rows that it was learnt from.
+    solution : QPSolution
+        Their solved dual.
+    history, stop_reason, best_iteration
+        How the alternation went.
+    scores, left_out_scores : ndarray of shape (N,)
+        All training rows' scores, as ``decision_function`` gives them and as if each had been left out, as new rows
+        are. Rows that are not trusted are new rows.
+    trust_history : list of dict
+        How the trusted rows were found.
+    """
+
+    components: Components
+    description: Description | WholeSpace
+    trusted: Array
+    solution: QPSolution
+    history: list[dict[str, Any]]
+    stop_reason: str
+    best_iteration: int
+    scores: Array
+    left_out_scores: Array
+    trust_history: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def boundary_score(self) -> float:
+        """The score of a new row on the boundary: what the trusted rows on it would have without themselves."""
+        on_it = self.solution.boundary if len(self.solution.boundary) else self.solution.support
+        rows = self.trusted[on_it]
+        if np.array_equal(self.scores[rows], self.left_out_scores[rows]):
+            return 1.0
+        return float(self.left_out_scores[rows].mean())

@@ -1,0 +1,113 @@
+"""Which rows a fit learns from, how much each counts, and equal rows as one row with a weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from pyod_gessvdd.dual import QPSolution, upper_bounds
+from pyod_gessvdd.linalg import not_below_one, rows_by_content
+from pyod_gessvdd.preprocessing import Scaling
+
+Array = np.ndarray
+
+#: The whole of a kernel's space is learnt from at most this many rows, drawn at random; all rows are scored.
+MAX_LEARNING_ROWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """The distinct rows among N rows.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, D)
+        The distinct rows, in the order of their values.
+    weights : ndarray of shape (n,) or None
+        The weight of each, that of its copies together; None if all weigh one.
+    place : ndarray of int of shape (N,)
+        Which distinct row each row is.
+    share : ndarray of shape (N,)
+        What each row has of the weight of its distinct row.
+    """
+
+    X: Array
+    weights: Array | None
+    place: Array
+    share: Array
+
+    @classmethod
+    def of(cls, X: Array, sample_weight: Array | None) -> DistinctRows:
+        """The distinct rows of X; those of weight zero keep a place and no weight."""
+        # Adding zero makes one of the two zeros.
+        distinct, place = np.unique(X + 0.0, axis=0, return_inverse=True)
+        place = place.ravel()
+        own = np.ones(len(X)) if sample_weight is None else sample_weight
+        weights = np.bincount(place, weights=own)
+        share = np.divide(own, weights[place], out=np.zeros(len(X)), where=weights[place] > 0)
+        return cls(distinct, None if (weights == 1.0).all() else weights, place, share)
+
+    def holding(self, chosen: Array) -> Array:
+        """The distinct rows of which a copy is chosen, given N booleans."""
+        return np.unique(self.place[chosen])
+
+    def spread(self, values: Array) -> Array:
+        """The values of the distinct rows, for all rows."""
+        return values[self.place]
+
+    def solution(self, trusted: Array, solution: QPSolution) -> tuple[Array, QPSolution]:
+        """The rows that the trusted distinct rows stand for, and the solution with each row's part of α."""
+        places = np.flatnonzero(np.isin(self.place, trusted) & (self.share > 0))
+        index = np.searchsorted(trusted, self.place[places])
+        share = self.share[places]
+        return places, replace(solution, alpha=solution.alpha[index] * share, upper=solution.upper[index] * share)
+
+
+def bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Array:
+    """The bounds of α of the rows that are trained on; a C that was enough for all rows is enough for fewer."""
+    inside = None if weights is None else weights[rows]
+    C = settings["C"]
+    if C is not None:
+        C = max(C, 1.0 / float(len(rows) if inside is None else inside.sum()))
+    return upper_bounds(len(rows), C, settings["nu"], inside)
+
+
+def draw(X: Array, scaling: Scaling, random_state: int) -> Array:
+    """The places of all rows or, if they are too many, of some drawn at random, the same ones in whatever order."""
+    if len(X) <= MAX_LEARNING_ROWS:
+        return np.arange(len(X))
+    places = np.sort(check_random_state(random_state).choice(len(X), MAX_LEARNING_ROWS, replace=False))
+    return np.sort(rows_by_content(scaling.apply(X))[places])
+
+
+def counting_rows(weights: Array | None, settings: dict[str, Any]) -> tuple[Array | None, dict[str, Any]]:
+    """Weights that count rows where they were relative, and the settings with the C of the same bounds."""
+    if weights is None:
+        return None, settings
+    scaled = not_below_one(weights)
+    C = settings["C"]
+    return scaled, settings if C is None else {**settings, "C": C * float(weights.sum() / scaled.sum())}
+
+
+def counted(X: Array, weights: Array | None) -> tuple[Array, Array | None]:
+    """The rows that count at all, and their weights."""
+    if weights is None or weights.all():
+        return X, weights
+    return X[weights > 0], weights[weights > 0]
+
+
+def rows_and_weights(X: Array, weights: Array | None, trusted: Array) -> tuple[Array, Array | None]:
+    """The trusted rows, and their weights unless all count alike."""
+    rows = X if len(trusted) == len(X) else X[trusted]
+    weights = None if weights is None else weights[trusted]
+    return rows, None if weights is None or np.ptp(weights) == 0 else weights
+
+
+def spread(values: Array, places: Array, out: Array) -> Array:
+    """A copy of ``out`` with the values at these places."""
+    out = out.copy()
+    out[places] = values
+    return out
