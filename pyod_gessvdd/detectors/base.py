@@ -22,7 +22,7 @@ from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
 from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, counting_rows, draw, rows_and_weights, spread
-from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_whole_space
+from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_features, has_whole_space
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.explain.explained import Explained
@@ -103,16 +103,20 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
         upper_bounds(len(X), settings["C"], settings["nu"], weights)  # says what is wrong with them
         weights, settings = counting_rows(weights, settings)
-        settings = for_rows(settings, len(X) if weights is None else float(weights.sum()))
-        seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
-        settings = {**settings, "random_state": seed}
-        parts = Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
+        parts = self._components(settings)
         parts.check(settings)
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))
+        n_rows = len(X) if weights is None else float(weights.sum())
+        settings = for_rows(settings, n_rows, has_features=not whole and has_features(parts, settings))
+        settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
+        parts = self._components(settings)
         learn = self._in_whole_space if whole else self._in_subspace
         with few_threads(len(X)) if whole else nullcontext():
             trust = self._trusted(X, weights, parts, settings)
             return replace(learn(X, weights, trust.rows, parts, settings), trust_history=trust.history)
+
+    def _components(self, settings: dict[str, Any]) -> Components:
+        return Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
 
     def _trusted(self, X: Array, weights: Array | None, parts: Components, settings: dict[str, Any]) -> Trust:
         """The rows to learn from: those that count and, unless all are, those that can be trusted."""
