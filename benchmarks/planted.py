@@ -73,7 +73,7 @@ def main():
             shares, hits, reported = {}, [], []
             for data, X in sets.items():
                 train, rows, feature = planted(X, size)
-                detector = GESSVDD(n_iter=1, random_state=0, **parameters).fit(train)
+                detector = GESSVDD(random_state=0, **parameters).fit(train)
                 found = detector.explain(rows).argmax(axis=1) == feature
                 shares[data] = found.mean()
                 hits.append(found)
