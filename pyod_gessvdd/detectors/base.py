@@ -124,6 +124,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             return Trust(rows, [])
         inside = None if weights is None else weights[rows]
         kernel = self._component("kernel", {**settings, "view_weights": None, "widening": None})
+        if "view_weights" in kernel.get_params(deep=False):
+            kernel.set_params(view_weights=None)  # trust looks at one view, whatever the description looks at
         trust = trusted_rows(
             X[rows],
             kernel,
