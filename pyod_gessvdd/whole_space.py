@@ -196,9 +196,9 @@ class Learnt:
 class Lengths:
     """The rows' squared lengths in the metric of the trusted rows.
 
-    ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 for the
-    others; 1 − wp for a weight w below one), ``beyond`` the part of every row that no trusted row has a part in, and ``scaled`` what leaving a trusted
-    row out of the scaling, too, multiplies its length with.
+    ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 − wp for a
+    weight w below one, and 1 for rows that are not trusted), ``beyond`` the part of every row that no trusted row has a
+    part in, and ``scaled`` what leaving a trusted row out of the scaling, too, multiplies its length with.
     """
 
     plain: Array

@@ -75,7 +75,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         sample_weight : array of shape (N,), optional
             How often each row counts, in the scaling, the features, the graph, the bounds of α (C · sample_weight[i])
             and the threshold: an integer weight is as good as repeating the row, and a row of weight zero is not
-            trained on, only scored.
+            trained on, only scored. Weights with a mean below one are relative, as if they had a mean of one.
 
         Returns
         -------
