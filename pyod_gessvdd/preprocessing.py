@@ -123,13 +123,14 @@ class Scaling:
         Z = Z if self.scale is None else Z / self.scale
         if total <= 2.0 or self.scale is None:
             return self.apply(X)
-        # Mean and variance without one copy of the row, in units of those with it.
-        mean = -Z / (total - 1.0)
-        variance = total / (total - 1.0) * (1.0 - Z**2 / (total - 1.0))
+        # Mean and variance without one copy of the row, or what there is of one, in units of those with it.
+        copy = np.minimum(weights, 1.0)[:, None]
+        mean = -copy * Z / (total - copy)
+        variance = total / (total - copy) * (1.0 - copy * Z**2 / (total - copy))
         moved = (Z - mean) / np.sqrt(np.where(variance > NARROW_IQR**2, variance, 1.0))
         views = self.views or (as_it_is,)
         halves = [
-            (view(Z) + (view.without_itself(Z) if isinstance(view, NormalScores) else view(moved))) / 2
+            (view(Z) + (view.without_itself(Z, copy) if isinstance(view, NormalScores) else view(moved))) / 2
             for view in views
         ]
         return np.hstack(halves)
@@ -210,11 +211,12 @@ class NormalScores:
             out[:, j] = np.interp(X[:, j], values, scores, left=-self.beyond, right=self.beyond)
         return out
 
-    def without_itself(self, X: Array) -> Array:
-        """The normal scores of training values among the others."""
+    def without_itself(self, X: Array, copy: Array | float = 1.0) -> Array:
+        """The normal scores of training values among the others; ``copy`` is the weight that leaves with a row."""
         # The rank r, of which its own half is taken off: (r + ½)/(N + 1) becomes ((r − ½) + ½)/N.
-        rank = ndtr(self(X)) * (self.total + 1.0) - 0.5
-        return np.asarray(ndtri(np.clip(rank, 0.25, self.total - 0.25) / self.total))
+        rank = ndtr(self(X)) * (self.total + 1.0) - copy / 2
+        total = self.total + 1.0 - copy
+        return np.asarray(ndtri(np.clip(rank, 0.25, total - 0.25) / total))
 
 
 def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:

@@ -197,9 +197,9 @@ class Learnt:
 class Lengths:
     """The rows' squared lengths in the metric of the trusted rows.
 
-    ``plain`` as they are; ``left`` what a trusted row's length is divided by when one copy of it is left out (1 for the
-    others); ``beyond`` the part of every row that no trusted row has a part in; ``scaled`` what leaving a trusted row
-    out of the scaling, too, multiplies its length with.
+    ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 − wp for a
+    weight w below one, and 1 for rows that are not trusted), ``beyond`` the part of every row that no trusted row has a
+    part in, and ``scaled`` what leaving a trusted row out of the scaling, too, multiplies its length with.
     """
 
     plain: Array

@@ -162,6 +162,26 @@ def test_equal_weights_give_the_scores_of_none(X, new, share):
         assert_allclose(weighted.left_out_scores, plain.left_out_scores, rtol=1e-8)
 
 
+def test_rows_that_have_left_the_scaling_are_measured_where_they_have_moved_to(X):
+    moved = X + 0.1 * np.random.default_rng(3).normal(size=X.shape)
+    trusted = np.arange(5, N)
+    stayed, found = learnt(X, trusted=trusted), learnt(X, trusted=trusted, scaled_without_itself=moved)
+    description = found.description
+    lam = 1.0 / description.scale
+
+    def length(row, others):
+        """In the metric of the others."""
+        k, K = description.kernel.gram(row, others)[0], description.kernel.gram(others, others)
+        return (1.0 - k @ np.linalg.solve(K + lam * np.eye(len(K)), k)) / lam
+
+    longer = np.zeros(N)
+    for i in trusted:
+        others = X[np.setdiff1d(trusted, [i])]
+        longer[i] = length(moved[[i]], others) - length(X[[i]], others)
+    assert_allclose((found.left_out_scores - stayed.left_out_scores) * description.unit, longer, rtol=1e-7, atol=1e-8)
+    assert_array_equal(found.scores, stayed.scores)
+
+
 # Landmarks ------------------------------------------------------------------------------------------------------------
 
 

@@ -77,7 +77,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         sample_weight : array of shape (N,), optional
             How often each row counts, in the scaling, the features, the graph, the bounds of α (C · sample_weight[i])
             and the threshold: an integer weight is as good as repeating the row, and a row of weight zero is not
-            trained on, only scored.
+            trained on, only scored. Weights with a mean below one are relative, as if they had a mean of one.
 
         Returns
         -------
@@ -132,6 +132,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             return Trust(rows, [])
         inside = None if weights is None else weights[rows]
         kernel = self._component("kernel", {**settings, "view_weights": None, "widening": None})
+        if "view_weights" in kernel.get_params(deep=False):
+            kernel.set_params(view_weights=None)  # trust looks at one view, whatever the description looks at
         trust = trusted_rows(
             X[rows],
             kernel,
