@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.components.contracts import Kernel
-from pyod_gessvdd.components.validation import check_features, check_residual
+from pyod_gessvdd.components.validation import check_features, check_fit_features, check_residual
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, map_blocks
 from pyod_gessvdd.preprocessing import Scaling
@@ -71,23 +71,16 @@ class FeatureMap:
         """
         scaling = learn_scaling(X, kernel, center=center, standardize=standardize, sample_weight=sample_weight)
         scaled = scaling.apply(X)
-        if sample_weight is None:
-            Phi, missed = kernel.fit_features(scaled)
-        elif kernel.supports_sample_weight:
-            Phi, missed = kernel.fit_features(scaled, sample_weight)
-        else:
+        if sample_weight is not None and not kernel.supports_sample_weight:
             warn(f"kernel {kernel.name!r} knows no sample weights: its features are learnt from every row alike")
-            Phi, missed = kernel.fit_features(scaled)
-        Phi = check_features(Phi, len(X), kernel)
+        Phi, missed = fit_features(kernel, scaled, sample_weight)
         mean = _mean_to_take_off(Phi, sample_weight) if center else None
         if mean is not None:
             Phi = Phi - mean
         learnt = cls(scaling, kernel, mean, Phi.shape[1], counts_missed)
         if not counts_missed:
             return learnt, Phi, None
-        if missed is None:
-            return learnt, Phi, learnt._missed(scaled)
-        return learnt, Phi, check_residual(missed, len(X), kernel)
+        return learnt, Phi, learnt._missed(scaled) if missed is None else missed
 
     def _missed(self, scaled: Array) -> Array:
         kernel = self.kernel
@@ -140,6 +133,13 @@ class FeatureMap:
     def _centred(self, Phi: Any, n_rows: int) -> Array:
         Phi = check_features(Phi, n_rows, self.kernel, self.n_features)
         return Phi if self.mean is None else Phi - self.mean
+
+
+def fit_features(kernel: Kernel, scaled: Array, sample_weight: Array | None) -> tuple[Array, Array | None]:
+    """``Kernel.fit_features``, with the weights if the kernel takes them; what it returns is checked."""
+    weighted = sample_weight is not None and kernel.supports_sample_weight
+    returned = kernel.fit_features(scaled, sample_weight) if weighted else kernel.fit_features(scaled)
+    return check_fit_features(returned, len(scaled), kernel)
 
 
 def learn_scaling(

@@ -15,8 +15,7 @@ import scipy.linalg
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.components.contracts import Kernel
-from pyod_gessvdd.components.validation import check_features
-from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
+from pyod_gessvdd.feature_map import FeatureMap, fit_features, learn_scaling
 from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.linalg import column_means, gram, row_blocks, rows_by_content, weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
@@ -111,9 +110,7 @@ def _wide_features(
         kernel.prepare_weighted(scaled, sample_weight)
         drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
         return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features
-    weights = sample_weight if kernel.supports_sample_weight else None
-    Phi, _ = kernel.fit_features(scaled) if weights is None else kernel.fit_features(scaled, weights)
-    Phi = check_features(Phi, len(scaled), kernel)
+    Phi, _ = fit_features(kernel, scaled, sample_weight)
     mean = column_means(Phi, sample_weight) if center else None
     return FeatureMap(scaling, kernel, mean, Phi.shape[1], counts_missed=True).of_scaled
 

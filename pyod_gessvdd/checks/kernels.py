@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from pyod_gessvdd.checks import data
 from pyod_gessvdd.checks.check import CheckFailed, CheckFunction, refuses_politely, require, same
 from pyod_gessvdd.checks.common import Kind, common_checks
-from pyod_gessvdd.components.validation import check_features, check_residual
+from pyod_gessvdd.components.validation import check_features, check_fit_features, check_residual
 from pyod_gessvdd.errors import ComponentError
 
 Array = np.ndarray
@@ -37,7 +37,7 @@ def _inputs(kernel: Any, seed: int) -> dict[str, Array]:
 
 def _answer(kernel: Any, inputs: dict[str, Array]) -> dict[str, Array]:
     """The inner products of the new rows' features, which do not depend on their signs, and the residual."""
-    check_features(kernel.fit_features(inputs["X"])[0], len(inputs["X"]), kernel)
+    check_fit_features(kernel.fit_features(inputs["X"]), len(inputs["X"]), kernel)
     Phi = np.asarray(kernel.features(inputs["new rows"]))
     return {"inner products": Phi @ Phi.T, "residual": np.asarray(kernel.residual(inputs["new rows"]))}
 
@@ -114,12 +114,20 @@ def check_kernel_is_identity(kernel: Any) -> str | None:
 
 
 def check_kernel_maps_training_and_new_rows_alike(kernel: Any) -> None:
-    """The training features of ``fit_features`` are those that ``features`` finds for the same rows."""
+    """What ``fit_features`` returns is what ``features`` and ``residual`` find for the same rows."""
     X = _inputs(kernel, 0)["X"]
-    Phi = check_features(kernel.fit_features(X)[0], len(X), kernel)
+    Phi, missed = check_fit_features(kernel.fit_features(X), len(X), kernel)
     require(
         same(Phi, np.asarray(kernel.features(X)), ROUNDING),
-        "the training rows get other features as new rows than in fit; let fit_features(X) be fit(X).features(X)",
+        "the training rows get other features as new rows than in fit; let fit_features(X) be "
+        "(fit(X).features(X), None)",
+    )
+    # What is missed is a difference of squares: its rounding is that of the squares.
+    squares = np.einsum("ij,ij->i", Phi, Phi)
+    require(
+        missed is None or same(missed + squares, np.asarray(kernel.residual(X)) + squares, ROUNDING),
+        "fit_features says that the features miss something else of the training rows than residual says; return "
+        "None in its place, and residual is asked",
     )
 
 

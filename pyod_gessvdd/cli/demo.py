@@ -152,7 +152,7 @@ def command(seed: int, quick: bool) -> None:
 
     On scikit-learn's bundled breast-cancer, wine and digits data: one class is normal, the detectors are trained on
     its rows alone, and are asked to tell them from the others' among rows held back. All have their default
-    parameters. It takes well under a minute and downloads nothing.
+    parameters; GESSVDD is there once more with novelty=True. It takes well under a minute and downloads nothing.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -170,7 +170,8 @@ def command(seed: int, quick: bool) -> None:
     normal = ", ".join(f"{dataset.name}: {dataset.wording}" for dataset in datasets)
     for line in (
         "",
-        "* the best ROC-AUC of its data set; all detectors with their default parameters.",
+        "* the best ROC-AUC of its data set. GESSVDD(novelty) has novelty=True, as the training rows are clean here; "
+        "all other parameters are the defaults.",
         f"Normal class: {normal}.",
         f"Trained on the normal rows of 70 % (stratified, seed {seed}) and scaled by them; tested on the other 30 %.",
         f"{perf_counter() - start:.0f} s in all.",
@@ -182,7 +183,8 @@ def _table(rows: Sequence[Row]) -> RenderableType:
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 2, 0, 0))
+    # 80 columns, to the last one.
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("data set", "detector"):
         table.add_column(heading, no_wrap=True)
     for heading in ("ROC-AUC  ", "avg. precision", "fit (ms)", "score (ms)"):

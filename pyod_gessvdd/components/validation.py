@@ -84,6 +84,19 @@ def check_features(Phi: Any, n_samples: int, kernel: Component, n_features: int 
     return Phi
 
 
+def check_fit_features(returned: Any, n_samples: int, kernel: Component) -> tuple[Array, Array | None]:
+    """What ``Kernel.fit_features`` returned, checked: the features, and what they miss or None."""
+    if not (isinstance(returned, tuple) and len(returned) == 2):
+        what = f"a tuple of {len(returned)}" if isinstance(returned, tuple) else type(returned).__name__
+        raise ComponentError(
+            f"kernel {kernel.name!r} returned {what} from fit_features; expected two things, the features and what "
+            "they miss of each row, or None"
+        )
+    Phi, missed = returned
+    Phi = check_features(Phi, n_samples, kernel)
+    return Phi, None if missed is None else check_residual(missed, n_samples, kernel)
+
+
 def check_residual(missed: Any, n_samples: int, kernel: Component) -> Array:
     """What ``Kernel.residual`` returned, checked."""
     who = f"kernel {kernel.name!r}"

@@ -374,6 +374,21 @@ def test_with_nothing_outside_the_subspace_the_smallest_scatter_inside_whitens_t
     assert_allclose(detector.transform(X_test)[:, -1], expected, rtol=1e-6)
 
 
+def test_a_kernel_that_returns_only_features_from_fit_features_is_named(data):
+    class Old(Kernel):
+        name = "old"
+
+        def features(self, X):
+            return X
+
+        def fit_features(self, X):
+            return X
+
+    expected = "kernel 'old' returned ndarray from fit_features; expected two things, the features and what they miss"
+    with pytest.raises(ComponentError, match=expected):
+        GESSVDD(kernel=Old()).fit(data[0])
+
+
 def test_where_the_graph_leaves_no_scatter_the_residual_is_zero(data):
     X = np.column_stack([data[0], data[0] @ np.arange(5.0)])
     detector = GESSVDD(kernel="linear", laplacian="pca", n_components="all", standardize=True).fit(X)

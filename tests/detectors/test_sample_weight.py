@@ -83,9 +83,15 @@ def test_equal_weights_are_so_many_copies_of_the_rows(detector, data):
     assert_allclose(detector.fit(X, sample_weight=np.full(N, 3.0)).decision_function(new), scores, rtol=1e-6)
 
 
+<<<<<<< HEAD
 #: Copies of a row are rows, and how many rows there are decides the weights of the mixed kernel's views and the ridge
 #: of the whole space, how far a value beyond all others is in ranks, and how far a gradient step goes (S_x grows with
 #: the rows, S_α does not). Copies also count in the median of the distances.
+=======
+#: Copies of a row are rows. How many rows there are decides the weights of the mixed kernel's views, the ridge of the
+#: whole space, how far a value beyond all others is in ranks, and how far a gradient step goes (S_x grows with the
+#: rows, S_α does not). Copies also count in the median of the distances.
+>>>>>>> 5a90d1c530a2209fa26f3ed722a3d079135b1efc
 DEPEND_ON_THE_NUMBER_OF_ROWS = {
     "SVDD with a median width",
     "no graph",
@@ -111,6 +117,15 @@ def test_equal_weights_count_as_rows_where_something_depends_on_their_number(nam
     detector = DETECTORS[name].set_params(random_state=0)
     scores = detector.fit(X).decision_function(new)
     assert not np.allclose(detector.fit(X, sample_weight=np.full(N, 3.0)).decision_function(new), scores, rtol=1e-3)
+
+
+def test_a_row_of_weight_zero_has_no_part_in_the_probabilities(data):
+    X, new = data
+    far = np.vstack([X, X[:1] + 100.0])
+    expected = GESSVDD(random_state=0).fit(X).predict_proba(new)
+    weighted = GESSVDD(random_state=0).fit(far, sample_weight=np.r_[np.ones(N), 0.0])
+    assert weighted.decision_scores_[-1] > 2 * weighted.decision_scores_[:-1].max()
+    assert_allclose(weighted.predict_proba(new), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_one_row_with_a_weight_is_not_enough(data):

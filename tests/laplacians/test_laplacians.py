@@ -351,6 +351,49 @@ def test_a_sampled_graph_says_so_through_sums_and_scales():
     assert not KNN().build(Phi, None).is_estimate
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_given_graph_without_some_rows_is_the_graph_of_the_others(form):
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.uniform(size=(12, 12)) * (rng.uniform(size=(12, 12)) < 0.5), 1)
+    A += A.T
+    extra = rng.uniform(size=12)
+    chosen = np.arange(12) % 4 != 0
+    rest = GivenLaplacian(form(np.diag(A.sum(axis=1) + extra) - A)).of_rows(chosen)
+    inside = A[np.ix_(chosen, chosen)]
+    expected = np.diag(inside.sum(axis=1) + extra[chosen]) - inside
+    np.testing.assert_allclose(rest.build(np.zeros((9, 1)), None).toarray(), expected, atol=1e-14)
+
+
+ALTERNATING = np.arange(1.0, 13.0) * (-1.0) ** np.arange(12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    "L",
+    [
+        oracle.between(np.arange(12) % 3),  # positive entries within a cluster
+        np.outer(ALTERNATING, ALTERNATING),
+        np.kron(np.eye(6), [[1.0, -2.0], [-2.0, 4.0]]),  # negative row sums
+    ],
+    ids=["between", "alternating", "negative sums"],
+)
+def test_what_is_left_of_a_positive_semi_definite_matrix_is_positive_semi_definite(L, form):
+    chosen = np.arange(12) % 3 != 1
+    rest = GivenLaplacian(form(L)).of_rows(chosen).build(np.zeros((8, 1)), None).toarray()
+    assert np.linalg.eigvalsh(rest)[0] >= -1e-12 * np.abs(L).max()
+    np.testing.assert_allclose(rest, L[np.ix_(chosen, chosen)])
+
+
+def test_a_sum_of_graphs_without_some_rows_is_the_sum_of_what_is_left():
+    L = np.diag(np.full(12, 2.0)) - np.eye(12, k=1) - np.eye(12, k=-1)
+    chosen = np.arange(12) > 2
+    rest = WeightedSum([GivenLaplacian(L), PCA()], [0.5, 2.0]).of_rows(chosen)
+    Phi = np.zeros((9, 1))
+    given, pca = (graph.build(Phi, None).toarray() for graph in (GivenLaplacian(L).of_rows(chosen), PCA()))
+    expected = 0.5 * given + 2.0 * pca
+    np.testing.assert_allclose(rest.build(Phi, None).toarray(), expected, atol=1e-14)
+
+
 def test_spectral_regression_refuses_a_sampled_graph():
     Phi = np.random.default_rng(0).normal(size=(60, 3))
     graph = "knn(max_exact=50, n_queries=20)"

@@ -118,12 +118,28 @@ class NotTheRows(Cubes):
     is_identity = True
 
 
-@caught_by("check_kernel_maps_training_and_new_rows_alike", "let fit_features(X) be fit(X).features(X)")
+@caught_by("check_kernel_maps_training_and_new_rows_alike", "let fit_features(X) be (fit(X).features(X), None)")
 class OtherTrainingFeatures(Cubes):
     """Maps training rows in another way than new ones."""
 
     def fit_features(self, X):
-        return 2.0 * self.fit(X).features(X)
+        return 2.0 * self.fit(X).features(X), None
+
+
+@caught_by("check_kernel_maps_training_and_new_rows_alike", "something else of the training rows than residual says")
+class OtherTrainingResidual(Cubes):
+    """Says that its features miss something of the training rows, and nothing of the same rows when they are new."""
+
+    def fit_features(self, X):
+        return self.fit(X).features(X), np.ones(len(X))
+
+
+@caught_by("check_kernel_maps_training_and_new_rows_alike", "returned ndarray from fit_features; expected two things")
+class TrainingFeaturesAlone(Cubes):
+    """Says nothing of what its features miss."""
+
+    def fit_features(self, X):
+        return self.fit(X).features(X)
 
 
 @caught_by("check_kernel_maps_each_row_by_itself", "the features of a row change with the rows that come with it")
