@@ -83,15 +83,9 @@ def test_equal_weights_are_so_many_copies_of_the_rows(detector, data):
     assert_allclose(detector.fit(X, sample_weight=np.full(N, 3.0)).decision_function(new), scores, rtol=1e-6)
 
 
-<<<<<<< HEAD
-#: Copies of a row are rows, and how many rows there are decides the weights of the mixed kernel's views and the ridge
-#: of the whole space, how far a value beyond all others is in ranks, and how far a gradient step goes (S_x grows with
-#: the rows, S_α does not). Copies also count in the median of the distances.
-=======
 #: Copies of a row are rows. How many rows there are decides the weights of the mixed kernel's views, the ridge of the
 #: whole space, how far a value beyond all others is in ranks, and how far a gradient step goes (S_x grows with the
 #: rows, S_α does not). Copies also count in the median of the distances.
->>>>>>> 5a90d1c530a2209fa26f3ed722a3d079135b1efc
 DEPEND_ON_THE_NUMBER_OF_ROWS = {
     "SVDD with a median width",
     "no graph",
