@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import validate_data
 
-from pyod_gessvdd.linalg import column_means, row_blocks, weighted_quantiles
+from pyod_gessvdd.linalg import column_means, row_blocks, shift_rows, weighted_quantiles
 
 Array = np.ndarray
 
@@ -148,10 +148,10 @@ class Scaling:
     def apply(self, X: Array) -> Array:
         """The scaled rows, of shape (n, n_views · D): X itself if there is nothing to do, else a new array."""
         scaled = X
-        if self.mean is not None or self.scale is not None:
-            scaled = X - self.mean if self.mean is not None else X.copy()
-            if self.scale is not None:
-                scaled /= self.scale
+        if self.mean is not None:
+            scaled = shift_rows(X, self.mean, scale=self.scale)
+        elif self.scale is not None:
+            scaled = X / self.scale
         if not self.views:
             return scaled
         return self.views[0](scaled) if len(self.views) == 1 else np.hstack([view(scaled) for view in self.views])
@@ -225,7 +225,7 @@ def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
     total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for rows in row_blocks(*X.shape):
-        block = X[rows] - mean
+        block = shift_rows(X[rows], mean)
         total += weights[rows] @ block
         squares += np.einsum("ij,ij->j", block, block if sample_weight is None else weights[rows, None] * block)
     # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.

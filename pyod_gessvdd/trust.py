@@ -15,9 +15,11 @@ import scipy.linalg
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.components.contracts import Kernel
-from pyod_gessvdd.feature_map import learn_scaling
+from pyod_gessvdd.components.validation import check_features
+from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.linalg import gram, row_blocks, rows_by_content, weighted_quantiles
+from pyod_gessvdd.linalg import column_means, gram, row_blocks, rows_by_content, weighted_quantiles
+from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.whole_space import LEAST_LEFT, LandmarkMap, cholesky, one_copy
 
 Array = np.ndarray
@@ -56,6 +58,7 @@ def trusted_rows(
     sample_weight: Array | None = None,
     *,
     standardize: bool = True,
+    center: bool = True,
 ) -> Trust:
     """The share of rows that a wide description finds the most usual.
 
@@ -74,6 +77,8 @@ def trusted_rows(
     standardize : bool, default=True
         Whether the kernel sees the signed logarithms of the standardised columns, in which far groups stay far, or the
         rows as they are.
+    center : bool, default=True
+        Whether features that are given as such are centred; those of a kernel's whole space never are.
     """
     scaling = learn_scaling(
         X, kernel, center=True, standardize="signed_log" if standardize else False, sample_weight=sample_weight
@@ -85,7 +90,7 @@ def trusted_rows(
         drawn = np.sort(check_random_state(random_state).choice(len(X), MAX_ROWS, replace=False))
         sample = rows_by_content(scaled)[drawn]
     inside = None if sample_weight is None else sample_weight[sample]
-    features = _wide_features(kernel, scaled[sample], random_state, inside)
+    features = _wide_features(kernel, scaling, scaled[sample], random_state, inside, center)
     Phi, missed = features(scaled[sample])
     wide = _Wide(Phi, missed, weights[sample])
     kept, history = wide.concentrate(share)
@@ -98,14 +103,19 @@ def trusted_rows(
     return Trust(_closest(scores, share, weights)[1], history)
 
 
-def _wide_features(kernel: Kernel, scaled: Array, random_state: int, sample_weight: Array | None) -> Any:
+def _wide_features(
+    kernel: Kernel, scaling: Scaling, scaled: Array, random_state: int, sample_weight: Array | None, center: bool
+) -> Any:
     """A function from scaled rows to features and what they miss, cheap enough to be asked for every row."""
     if isinstance(kernel, PairwiseKernel) and kernel.has_whole_space:
         kernel.prepare_weighted(scaled, sample_weight)
         drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
         return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features
-    kernel.fit(scaled)
-    return kernel.features_and_residual
+    weights = sample_weight if kernel.supports_sample_weight else None
+    Phi, _ = kernel.fit_features(scaled) if weights is None else kernel.fit_features(scaled, weights)
+    Phi = check_features(Phi, len(scaled), kernel)
+    mean = column_means(Phi, sample_weight) if center else None
+    return FeatureMap(scaling, kernel, mean, Phi.shape[1], counts_missed=True).of_scaled
 
 
 def _closest(scores: Array, share: float, weights: Array) -> tuple[float, Array]:

@@ -120,8 +120,14 @@ class Laplacian(Component):
             Symmetric and positive semi-definite.
         """
 
-    def of_rows(self, rows: Array) -> Laplacian:
-        """The Laplacian for the training rows at these places alone: itself, unless its graph is of given rows."""
+    def of_rows(self, chosen: Array) -> Laplacian:
+        """The Laplacian for some training rows alone: itself, unless its graph is of given rows.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool of shape (N,)
+            Whether a training row is one of them.
+        """
         return self
 
     def build_weighted(self, Phi: Array, random_state: Any, sample_weight: Array | None) -> Any:

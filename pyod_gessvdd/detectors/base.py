@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
+from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.residual import LEFT_OUT_POWER
 from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
@@ -104,11 +106,13 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         settings = for_rows(settings, len(X) if weights is None else float(weights.sum()))
         seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
         settings = {**settings, "random_state": seed}
-        parts = self._fresh_components(settings)
-        trust = self._trusted(X, weights, parts, settings)
+        parts = Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
+        parts.check(settings)
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))
         learn = self._in_whole_space if whole else self._in_subspace
-        return replace(learn(X, weights, trust.rows, parts, settings), trust_history=trust.history)
+        with few_threads(len(X)) if whole else nullcontext():
+            trust = self._trusted(X, weights, parts, settings)
+            return replace(learn(X, weights, trust.rows, parts, settings), trust_history=trust.history)
 
     def _trusted(self, X: Array, weights: Array | None, parts: Components, settings: dict[str, Any]) -> Trust:
         """The rows to learn from: those that count and, unless all are, those that can be trusted."""
@@ -133,6 +137,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             settings["random_state"],
             inside,
             standardize=bool(settings["standardize"]),
+            center=settings["center"] is not False,
         )
         return replace(trust, rows=rows[trust.rows]) if len(trust.rows) >= 2 else Trust(rows, trust.history)
 
@@ -171,7 +176,9 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         places, solution = rows.solution(learnt.trusted, learnt.solution)
         scores, left_out = np.empty(len(X)), np.empty(len(X))
         scores[drawn], left_out[drawn] = rows.spread(learnt.scores), rows.spread(learnt.left_out_scores)
-        others = np.setdiff1d(np.arange(len(X)), drawn[places], assume_unique=True)
+        others = np.arange(len(X))
+        if not isinstance(parts.laplacian, NoGraph):  # without a metric no row has a part in what it is measured by
+            others = np.setdiff1d(others, drawn[places], assume_unique=True)
         if others.size:
             # New rows to the description, to the last bit: a label must be what predict says of the same row.
             scores[others] = left_out[others] = learnt.description.scores(X[others])
@@ -202,7 +209,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             sample_weight=weights,
         )
         if len(trusted) < len(X):
-            parts = replace(parts, laplacian=parts.laplacian.of_rows(trusted))
+            chosen = np.isin(np.arange(len(X)), trusted)
+            parts = replace(parts, laplacian=parts.laplacian.of_rows(chosen))
         graph = build_graph(parts.laplacian, Phi, settings["random_state"], weights)
         S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian)
         Q = start(Phi, S_x, settings, settings["random_state"], weights)
@@ -241,18 +249,6 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             scores,
             left_out,
         )
-
-    def _fresh_components(self, settings: dict[str, Any]) -> Components:
-        parts = Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
-        if settings["sigma"] is not None and "sigma" not in parts.kernel.inherits:
-            raise ValueError(
-                f"sigma is the width of kernel 'rbf', got {settings['sigma']!r}; kernel {parts.kernel.name!r} has none"
-            )
-        if parts.updater.needs_graph and isinstance(parts.laplacian, NoGraph):
-            raise ValueError(
-                f"updater {parts.updater.name!r} needs a graph, and laplacian {parts.laplacian.name!r} has none"
-            )
-        return parts
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""

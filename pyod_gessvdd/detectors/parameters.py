@@ -58,8 +58,15 @@ def _is_dimension(value: Any) -> bool:
 
 
 def check_multimodal_parameters(params: dict[str, Any]) -> None:
-    """The same for what only :class:`~pyod_gessvdd.MSSVDD` has; ``modalities`` and ``decision`` need the columns."""
-    if isinstance(params["n_components"], str):
+    """The same for what :class:`~pyod_gessvdd.MSSVDD` has alone or cannot leave open.
+
+    ``modalities`` and ``decision`` need the columns.
+    """
+    if not (_is_integer(params["n_iter"]) and params["n_iter"] >= 0):
+        _refuse("n_iter must be an integer of at least 0", params["n_iter"])
+    if not isinstance(params["center"], bool | np.bool_):
+        _refuse("center must be True or False", params["center"])
+    if isinstance(params["n_components"], str) and params["n_components"] == "all":
         _refuse("n_components must be a positive integer or None, modalities differ in what 'all' would be", "all")
     if not (_is_integer(params["regularizer"]) and 0 <= params["regularizer"] <= 6):
         _refuse("regularizer must be an integer from 0 to 6", params["regularizer"])

@@ -17,7 +17,7 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pyod_gessvdd.linalg import weighted_quantiles
+from pyod_gessvdd.linalg import RELATIVE_ZERO, weighted_quantiles
 
 Array = np.ndarray
 
@@ -83,8 +83,9 @@ class PyODContract(BaseDetector):
             raise ValueError(f"method must be 'linear' or 'unify', got {method!r}")
         scores = self.decision_function(X)
         if method == "linear":
-            low, high = self.decision_scores_.min(), self.decision_scores_.max()
-            outlier = (scores - low) / (high - low if high > low else 1.0)
+            low, high = self._score_range
+            # Where all training rows are on the sphere their scores differ by rounding.
+            outlier = (scores - low) / (high - low if high - low > RELATIVE_ZERO * abs(high) else 1.0)
         else:
             outlier = erf((scores - self._mu) / (self._sigma * np.sqrt(2)))
         outlier = np.clip(outlier, 0.0, 1.0)
@@ -227,6 +228,8 @@ class PyODContract(BaseDetector):
             How often each training row counts.
         """
         scores = self.decision_scores_
+        counting = scores if sample_weight is None else scores[sample_weight > 0]
+        self._score_range = float(counting.min()), float(counting.max())
         self._mu = float(np.average(scores, weights=sample_weight))
         deviation = float(np.sqrt(np.average((scores - self._mu) ** 2, weights=sample_weight)))
         # Equal scores would make "unify" divide by zero.

@@ -100,10 +100,10 @@ def counted(X: Array, weights: Array | None) -> tuple[Array, Array | None]:
 
 
 def rows_and_weights(X: Array, weights: Array | None, trusted: Array) -> tuple[Array, Array | None]:
-    """The trusted rows, and their weights unless all count alike."""
+    """The trusted rows, and their weights unless each counts once."""
     rows = X if len(trusted) == len(X) else X[trusted]
     weights = None if weights is None else weights[trusted]
-    return rows, None if weights is None or np.ptp(weights) == 0 else weights
+    return rows, None if weights is None or (weights == 1.0).all() else weights
 
 
 def spread(values: Array, places: Array, out: Array) -> Array:

@@ -50,6 +50,17 @@ class Components:
     updater: Updater
     qp_backend: QPBackend
 
+    def check(self, settings: dict[str, Any]) -> None:
+        """Raise a ``ValueError`` where one of them cannot work with the settings or with another."""
+        if settings["sigma"] is not None and "sigma" not in self.kernel.inherits:
+            raise ValueError(
+                f"sigma is the width of kernel 'rbf', got {settings['sigma']!r}; kernel {self.kernel.name!r} has none"
+            )
+        if self.updater.needs_graph and isinstance(self.laplacian, NoGraph):
+            raise ValueError(
+                f"updater {self.updater.name!r} needs a graph, and laplacian {self.laplacian.name!r} has none"
+            )
+
 
 #: The updates of a subspace, and its ridge, unless given.
 DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1

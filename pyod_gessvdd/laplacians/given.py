@@ -8,7 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from pyod_gessvdd.components.contracts import Laplacian
+from pyod_gessvdd.components.validation import as_graph
 from pyod_gessvdd.graph import Graph
+from pyod_gessvdd.linalg import RELATIVE_ZERO
 
 
 class GivenLaplacian(Laplacian):
@@ -32,13 +34,18 @@ class GivenLaplacian(Laplacian):
     def __init__(self, L: Any) -> None:
         self.L = L
 
-    def of_rows(self, rows: np.ndarray) -> GivenLaplacian:
-        """The matrix without the other rows and their edges: every row keeps its sum."""
-        L = sp.csr_array(self.L) if sp.issparse(self.L) else np.asarray(self.L, dtype=float)
-        if L.ndim != 2 or L.shape[0] != L.shape[1] or L.shape[0] <= rows.max(initial=0):
-            return self  # the host says what is wrong with it
-        inside = L[rows][:, rows]
-        lost = np.asarray(L[rows].sum(axis=1)).ravel() - np.asarray(inside.sum(axis=1)).ravel()
+    def of_rows(self, chosen: np.ndarray) -> GivenLaplacian:
+        """The matrix without the other rows and their edges: every row keeps its sum.
+
+        Taking out edges of negative weight can make L indefinite. So a matrix that has some, or a row with a negative
+        sum, keeps its diagonal: the other rows count as if they were at the mean of the chosen ones.
+        """
+        L = as_graph(Graph.from_matrix(self.L), len(chosen), self).base
+        inside = L[chosen][:, chosen]
+        size = RELATIVE_ZERO * np.abs(L.diagonal()).max(initial=0.0)
+        if (L - sp.diags_array(L.diagonal())).max() > size or L.sum(axis=1).min() < -size:
+            return GivenLaplacian(inside)
+        lost = L[chosen].sum(axis=1) - inside.sum(axis=1)
         return GivenLaplacian(inside + (sp.diags_array(lost) if sp.issparse(inside) else np.diag(lost)))
 
     def build(self, Phi: np.ndarray, random_state: Any, sample_weight: np.ndarray | None = None) -> Graph:

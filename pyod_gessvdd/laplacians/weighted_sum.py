@@ -50,9 +50,9 @@ class WeightedSum(Laplacian):
         self.laplacians = laplacians
         self.weights = weights
 
-    def of_rows(self, rows: Array) -> WeightedSum:
+    def of_rows(self, chosen: Array) -> WeightedSum:
         """The sum of what each graph is for these rows."""
-        return WeightedSum([laplacian.of_rows(rows) for laplacian in self.laplacians], self.weights)
+        return WeightedSum([laplacian.of_rows(chosen) for laplacian in self.laplacians], self.weights)
 
     def build(self, Phi: Array, random_state: Any, sample_weight: Array | None = None) -> Graph:
         """L = Σ_k w_k L_k."""

@@ -14,7 +14,7 @@ from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.components.validation import real_array
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, shift_rows
 from pyod_gessvdd.qp.kernel_dual import KernelDual
 
 __all__ = ["KernelDual", "QPSolution", "SVDDDual", "solve_in_place", "solve_kernel_svdd", "solve_svdd"]
@@ -110,7 +110,7 @@ def solve_in_place(
     """:func:`solve_svdd` for points that may be overwritten, with bounds and a feasible start that are known."""
     # Backends see points around the origin with a linear term of mean one, whatever the offset and the unit.
     offset = column_means(Z)
-    Z -= offset
+    shift_rows(Z, offset, out=Z)
     linear = np.einsum("ij,ij->i", Z, Z)
     rounding = (16 * np.finfo(float).eps * float(np.abs(offset).max())) ** 2
     if linear.sum() <= rounding * len(Z):

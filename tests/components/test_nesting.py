@@ -30,7 +30,8 @@ def test_names_have_the_parameters_of_their_components():
     params = GESSVDD(laplacian="knn", updater="gradient", kernel="rbf", qp_backend="osqp").get_params()
     assert params["laplacian__n_neighbors"] == 5
     assert params["updater__step_size"] is None
-    assert params["kernel__n_landmarks"] == 1000
+    assert params["kernel__max_features"] == 1000
+    assert params["kernel__n_landmarks"] is None
     assert params["kernel__energy"] is None
     assert params["qp_backend__max_iter"] == OSQP().max_iter
 

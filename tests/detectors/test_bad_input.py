@@ -31,8 +31,11 @@ def fitted_detector():
 
 
 def refuses(error, match, X=None, sample_weight=None, **params):
-    """Fitting fails with this error, and leaves an unfitted detector unfitted and a fitted one fitted as it was."""
-    params = {"kernel": "linear", "laplacian": "pca", "random_state": 0, **params}
+    """Fitting fails with this error, and leaves an unfitted detector unfitted and a fitted one fitted as it was.
+
+    All rows are trusted unless the test says otherwise: what components see is the rows of X then.
+    """
+    params = {"kernel": "linear", "laplacian": "pca", "trim": None, "random_state": 0, **params}
     X = good_rows() if X is None else X
     unfitted = GESSVDD(**params)
     before = dict(vars(unfitted))
@@ -164,8 +167,9 @@ def test_constant_columns_change_nothing_on_the_linear_path(laplacian):
     X = good_rows()
     X[:, -1] = 1e6
     params = {"kernel": "linear", "laplacian": laplacian, "standardize": False, "n_components": 2, "random_state": 0}
-    with_it, without = (GESSVDD(**params).fit(rows).decision_scores_ for rows in (X, X[:, :-1]))
-    assert_allclose(with_it, without, rtol=1e-6)
+    with_it, without = (GESSVDD(**params).fit(rows) for rows in (X, X[:, :-1]))
+    assert_array_equal(with_it.trusted_, without.trusted_)
+    assert_allclose(with_it.decision_scores_, without.decision_scores_, rtol=1e-6)
 
 
 def test_constant_columns_do_not_count_among_the_directions():
@@ -292,9 +296,15 @@ WRONG = [
     ("threshold", ["sphere", None, 0.5], "threshold must be 'contamination' or 'radius'"),
     ("keep", ["first", None, True], "keep must be 'last' or 'best'"),
     ("init", ["kmeans", "PCA"], r"init must be 'pca', 'random' or an array of shape \(d, F\)"),
-    ("n_iter", [-1, 2.5, "3", None, True, float("inf")], "n_iter must be an integer of at least 0"),
+    ("n_iter", [-1, 2.5, "3", True, float("inf")], "n_iter must be an integer of at least 0, or None"),
     ("tol", [-1, "a", None, float("nan"), float("inf"), True], "tol must be a number of at least 0"),
-    ("ridge", [-1, "a", None, float("nan"), float("inf")], "ridge must be a number of at least 0"),
+    ("ridge", [-1, "a", True, float("nan"), float("inf")], "ridge must be a number of at least 0, or None"),
+    (
+        "trim",
+        [-0.1, 0.51, "some", True, [0.1], float("nan")],
+        "trim must be 'auto', None or a share of the rows from 0 to 0\\.5",
+    ),
+    ("novelty", ["yes", None, 1], "novelty must be True or False"),
     ("step_size", [0, -1, "a", None, float("nan"), float("inf")], "step_size must be a positive number"),
     ("qp_tol", [0, -1, "a", None], "qp_tol must be a positive number"),
     (
@@ -303,13 +313,13 @@ WRONG = [
         "n_components must be a positive integer or None, or 'all'",
     ),
     ("contamination", [0.0, 0.6, "auto", None], r"contamination must be.*\(0, 0\.5\]"),
-    ("center", ["yes", None, 1], "center must be True or False"),
+    ("center", ["yes", 1], "center must be True, False or None"),
     (
         "standardize",
         ["no", None, 1],
-        "standardize must be True, False, 'standard', 'robust', 'signed_log' or 'quantile'",
+        "standardize must be True, False, 'standard', 'robust', 'signed_log', 'quantile', 'views' or 'auto'",
     ),
-    ("residual", ["yes", None], "residual must be True or False"),
+    ("residual", ["yes", None, 1], "residual must be True or False"),
 ]
 
 
@@ -349,11 +359,13 @@ def test_numpy_numbers_are_numbers():
     ],
 )
 def test_starts_of_a_wrong_shape_or_content_are_refused(init, message):
-    refuses(ValueError, message, init=init)
+    refuses(ValueError, message, init=init, n_components=None)
 
 
-def test_start_and_number_of_components_must_agree():
-    refuses(ValueError, "init has 2 rows but n_components=3; they must agree", init=np.eye(4)[:2], n_components=3)
+@pytest.mark.parametrize("n_components", [3, "all"])
+def test_start_and_number_of_components_must_agree(n_components):
+    message = f"init has 2 rows but n_components={n_components}; they must agree"
+    refuses(ValueError, message, init=np.eye(4)[:2], n_components=n_components)
 
 
 def test_random_state_that_is_no_seed_is_refused():
@@ -612,8 +624,10 @@ def test_infeasible_answer_is_made_feasible():
         (lambda X: X * 1j, "returned values of type complex128; expected an array of real numbers"),
     ],
 )
-def test_kernel_that_breaks_its_contract_is_named(result, message):
-    refuses(ComponentError, f"kernel 'faulty' {message}", kernel=FaultyKernel(result))
+@pytest.mark.parametrize("trim", ["auto", None])
+def test_kernel_that_breaks_its_contract_is_named(result, message, trim):
+    # "auto" asks it for features already when it looks for the rows to trust.
+    refuses(ComponentError, f"kernel 'faulty' {message}", kernel=FaultyKernel(result), trim=trim)
 
 
 def test_kernel_that_changes_its_width_after_fit_is_named():

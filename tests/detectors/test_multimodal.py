@@ -413,11 +413,16 @@ def test_nothing_grows_with_the_square_of_the_rows():
 @pytest.mark.filterwarnings("ignore:Function fit_predict is deprecated:FutureWarning")
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_sklearns_checks_pass(kernel):
-    results = check_estimator(
-        MSSVDD(kernel=kernel), expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail=None
-    )
+    expected = {
+        **EXPECTED_FAILURES,
+        "check_sample_weight_equivalence_on_dense_data": (
+            "a weight scales the bound of α, as in OneClassSVM, of which scikit-learn expects this failure too; "
+            "mean and scaling count every row once"
+        ),
+    }
+    results = check_estimator(MSSVDD(kernel=kernel), expected_failed_checks=expected, on_skip=None, on_fail=None)
     assert {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"} == {}
-    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(EXPECTED_FAILURES)
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(expected)
 
 
 ROW_METHODS = ("decision_function", "predict", "predict_proba", "predict_confidence", "transform", "modality_scores")
@@ -612,14 +617,17 @@ def test_decision_by_name_needs_names():
         ({"criterion": "median"}, "criterion must be 'min' or 'max', got 'median'"),
         ({"threshold": 0.5}, "threshold must be 'contamination' or 'radius', got 0.5"),
         ({"n_components": 0}, "n_components must be a positive integer or None, or 'all' for no subspace, got 0"),
+        ({"n_components": "a"}, "n_components must be a positive integer or None, or 'all' for no subspace, got 'a'"),
         (
             {"n_components": "all"},
             "n_components must be a positive integer or None, modalities differ in what 'all' would be, got 'all'",
         ),
         ({"n_iter": -1}, "n_iter must be an integer of at least 0, got -1"),
+        ({"n_iter": None}, "n_iter must be an integer of at least 0, got None"),
         ({"step_size": 0.0}, "step_size must be a positive number, got 0.0"),
         ({"qp_tol": 0}, "qp_tol must be a positive number, got 0"),
         ({"center": 1}, "center must be True or False, got 1"),
+        ({"center": None}, "center must be True or False, got None"),
         ({"contamination": 0.7}, "contamination must be in (0, 0.5], got 0.7"),
         ({"nu": 1.5}, "nu must be in (0, 1], got 1.5"),
         ({"C": 0.5, "nu": 0.1}, "give C or nu, not both, got C=0.5 and nu=0.1"),

@@ -109,20 +109,47 @@ def test_rejection_stats_before_fit_say_not_fitted():
         GESSVDD().compute_rejection_stats()
 
 
+def left_out_factor(points, power):
+    """By how much scores grow when a row is left out, from the learning rows' coordinates, the residual being last.
+
+    1/(1 − h) with h = ‖z‖²/λ, where λ is the largest eigenvalue of ZᵀZ inside the subspace, to the given power.
+    """
+    inside = points[:, :-1]
+    h = (points**2).sum(axis=1) / np.linalg.eigvalsh(inside.T @ inside)[-1]
+    assert 0 <= h.min() < h.max() < 0.99
+    return (1 - h) ** -power
+
+
 @pytest.mark.parametrize("params", [{"residual": False}, {"laplacian": "none"}])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_decision_function_of_the_training_rows_is_decision_scores_exactly(kernel, params, data):
     detector = gessvdd(kernel=kernel, **params).fit(data[0])
-    assert detector.leverage_ is None
     assert_array_equal(detector.decision_function(data[0]), detector.decision_scores_)
     assert_array_equal(detector.predict(data[0]), detector.labels_)
 
 
-def test_with_the_residual_the_training_rows_are_scored_as_if_left_out(fitted, data):
-    assert 0 <= fitted.leverage_.min() < fitted.leverage_.max() < 1
-    factor = (1 - fitted.leverage_) ** -0.75
+@pytest.mark.parametrize(("n_components", "power"), [("all", 1.0), (3, 0.75)])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_with_the_residual_the_trusted_rows_are_scored_as_if_left_out(kernel, n_components, power, data):
+    X, _, _ = data
+    detector = gessvdd(kernel=kernel, n_components=n_components).fit(X)
+    trusted, as_new = detector.trusted_, detector.decision_function(X)
+    assert 0 < trusted.sum() < len(X)
     # Those of the fit come from the training features, which a kernel finds in another way than a new row's.
-    assert_allclose(fitted.decision_function(data[0]) * factor, fitted.decision_scores_, rtol=1e-10)
+    expected = as_new[trusted] * left_out_factor(detector.transform(X[trusted]), power)
+    assert_allclose(detector.decision_scores_[trusted], expected, rtol=1e-10)
+    # The others had no part in the description and are new to it.
+    assert_array_equal(detector.decision_scores_[~trusted], as_new[~trusted])
+
+
+@pytest.mark.parametrize("novelty", [False, True])
+def test_by_default_a_trusted_row_scores_higher_than_the_same_row_met_again(novelty, data):
+    X, _, _ = data
+    detector = GESSVDD(novelty=novelty, random_state=0).fit(X)
+    trusted, as_new = detector.trusted_, detector.decision_function(X)
+    assert (detector.decision_scores_[trusted] > as_new[trusted]).all()
+    assert_array_equal(detector.decision_scores_[~trusted], as_new[~trusted])
+    assert trusted.all() == novelty
 
 
 @pytest.mark.parametrize("threshold", ["contamination", "radius"])
@@ -570,7 +597,10 @@ def test_with_the_residual_new_rows_are_held_to_the_sphere_as_its_rows_would_be_
     detector = gessvdd(threshold="radius", nu=0.2).fit(data[0])
     assert_array_equal(detector.labels_, detector.decision_scores_ > detector.threshold_)
     on_the_sphere = detector.boundary_ if len(detector.boundary_) else detector.support_
-    assert detector.threshold_ == pytest.approx(((1 - detector.leverage_[on_the_sphere]) ** -0.75).mean())
+    # The training rows on the sphere score 1 as new rows.
+    assert_allclose(detector.decision_function(data[0])[on_the_sphere], 1.0, rtol=1e-6)
+    assert detector.threshold_ == pytest.approx(detector.decision_scores_[on_the_sphere].mean())
+    assert detector.threshold_ > 1
     assert_array_equal(detector.predict(data[1]), detector.decision_function(data[1]) > detector.threshold_)
 
 
@@ -598,8 +628,11 @@ def test_radius_with_every_row_inside_still_has_a_confidence(data):
     assert np.isfinite(detector.compute_rejection_stats()).all()
 
 
-def test_radius_makes_the_contamination_irrelevant(data):
-    few, many = (gessvdd(threshold="radius", contamination=share).fit(data[0]) for share in (0.01, 0.5))
+@pytest.mark.parametrize("declared", [{"trim": None}, {"trim": 0.1}, {"novelty": True}])
+def test_radius_makes_the_contamination_irrelevant(declared, data):
+    # But for which rows are trusted, unless that is declared.
+    params = {"threshold": "radius", **declared}
+    few, many = (gessvdd(contamination=share, **params).fit(data[0]) for share in (0.01, 0.5))
     assert_array_equal(few.predict(data[1]), many.predict(data[1]))
     assert few.compute_rejection_stats() == many.compute_rejection_stats()
 
@@ -609,21 +642,21 @@ def test_radius_makes_the_contamination_irrelevant(data):
 EXPECTED_FAILURES = {
     "check_outliers_train": "PyOD labels outliers 1 and inliers 0, scikit-learn −1 and 1",
     "check_outliers_fit_predict": "PyOD labels outliers 1 and inliers 0, and its fit_predict is deprecated",
-    "check_sample_weight_equivalence_on_dense_data": (
-        "a weight scales the bound of α, as in OneClassSVM, of which scikit-learn expects this failure too; "
-        "mean, scaling and graph count every row once"
-    ),
 }
 
 
-def test_at_most_three_of_sklearns_checks_are_expected_to_fail():
-    assert len(EXPECTED_FAILURES) <= 3
+def test_at_most_two_of_sklearns_checks_are_expected_to_fail():
+    assert len(EXPECTED_FAILURES) <= 2
 
 
 # The checks' data have as few as four distinct rows: that the subspace shrinks on them is said, and is no failure.
 @pytest.mark.filterwarnings("ignore:.*subspace:UserWarning", "ignore:.*n_clusters:UserWarning")
 @pytest.mark.filterwarnings("ignore:Function fit_predict is deprecated:FutureWarning")
-@pytest.mark.parametrize("detector", [GESSVDD(kernel="linear"), GESSVDD()], ids=["linear", "default"])
+@pytest.mark.parametrize(
+    "detector",
+    [GESSVDD(kernel="linear"), GESSVDD(), GESSVDD(novelty=True)],
+    ids=["linear", "default", "novelty"],
+)
 def test_sklearns_checks_pass(detector):
     results = check_estimator(detector, expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail=None)
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}

@@ -353,7 +353,10 @@ def test_a_sampled_graph_says_so_through_sums_and_scales():
 
 def test_spectral_regression_refuses_a_sampled_graph():
     Phi = np.random.default_rng(0).normal(size=(60, 3))
-    detector = GESSVDD(kernel="linear", laplacian="knn(max_exact=50, n_queries=20)", updater="spectral_regression")
+    graph = "knn(max_exact=50, n_queries=20)"
+    detector = GESSVDD(
+        kernel="linear", laplacian=graph, updater="spectral_regression", n_components=2, trim=None, random_state=0
+    )
     with pytest.raises(
         ValueError, match="needs every edge of the graph, and the graph of these 60 samples is a sample"
     ):

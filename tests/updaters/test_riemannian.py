@@ -246,7 +246,7 @@ def test_the_updaters_are_listed_with_their_parameters():
 @pytest.mark.parametrize("updater", ["riemannian", "newton"])
 @pytest.mark.parametrize("max_steps", [0, -1, 2.5, "3", None, True])
 def test_a_wrong_number_of_steps_is_refused(updater, max_steps, X):
-    detector = GESSVDD(kernel="linear", updater=updater).set_params(updater__max_steps=max_steps)
+    detector = GESSVDD(kernel="linear", n_components=2, updater=updater).set_params(updater__max_steps=max_steps)
     message = f"max_steps of updater '{updater}' must be a positive integer, got {max_steps!r}"
     with pytest.raises(ValueError, match=message):
         detector.fit(X)
@@ -255,7 +255,7 @@ def test_a_wrong_number_of_steps_is_refused(updater, max_steps, X):
 @pytest.mark.parametrize("updater", ["riemannian", "newton"])
 @pytest.mark.parametrize("tol", [-1, "a", float("nan"), float("inf"), True])
 def test_a_wrong_tolerance_is_refused(updater, tol, X):
-    detector = GESSVDD(kernel="linear", updater=updater).set_params(updater__tol=tol)
+    detector = GESSVDD(kernel="linear", n_components=2, updater=updater).set_params(updater__tol=tol)
     with pytest.raises(ValueError, match=f"tol of updater '{updater}' must be a number of at least 0, got {tol!r}"):
         detector.fit(X)
 

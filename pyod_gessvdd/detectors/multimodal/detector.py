@@ -202,8 +202,8 @@ class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
             self._check_contamination()
             settings = self.get_params(deep=False)
             # What both detectors have is checked once; what only GESSVDD has takes the paper's value there.
-            check_parameters({**PAPER, **settings})
             check_multimodal_parameters(settings)
+            check_parameters({**PAPER, **settings})
             X = validated(self, X, reset=True)
             self.modality_names_, self.modality_columns_ = resolve_modalities(
                 self.modalities, X.shape[1], getattr(self, "feature_names_in_", None)
