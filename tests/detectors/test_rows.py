@@ -130,12 +130,13 @@ def test_rows_without_weight_do_not_count():
     assert counted(X, None) == (X, None)
 
 
-def test_trusted_rows_that_weigh_alike_have_no_weights():
+def test_trusted_rows_that_are_there_once_have_no_weights():
     weights = np.array([2.0, 2.0, 2.0, 1.0, 1.0])
-    inside, none = rows_and_weights(X, weights, np.array([0, 1, 2]))
-    assert_array_equal(inside, X[:3])
+    inside, none = rows_and_weights(X, weights, np.array([3, 4]))
+    assert_array_equal(inside, X[3:])
     assert none is None
     assert_array_equal(rows_and_weights(X, weights, np.array([2, 3]))[1], [2.0, 1.0])
+    assert_array_equal(rows_and_weights(X, weights, np.array([0, 1]))[1], [2.0, 2.0])
     assert rows_and_weights(X, None, np.arange(5))[0] is X
 
 
