@@ -57,7 +57,11 @@ def goal(what: str, values: Any, low: float, high: float = np.inf) -> str:
 
 
 def first(what: str, values: pd.DataFrame, ours: str, margin: float = 0.0) -> str:
-    """The goal to lead every detector that is not ours by a margin, each on the sets that both finished."""
+    """The goal to lead every detector that is not ours by a margin, each on the sets that it finished.
+
+    Where ours failed it counts as the worst of all on that set: a failure must not improve a mean.
+    """
+    values = values.assign(**{ours: values[ours].fillna(values.min(axis=1))})
     others = values[[name for name in values.columns if not name.startswith("GESSVDD")]]
     leads = others.rsub(values[ours], axis=0)
     best = leads.mean().idxmin()
