@@ -92,8 +92,8 @@ class GESSVDD(SubspaceDetector):
         Whether what a projection discards counts: r², the part of a row outside the subspace and outside the span of
         the features, over ρ, the mean scatter that the graph leaves there. False is the paper's score.
     threshold : {"contamination", "radius"}, default="contamination"
-        What decides the labels: PyOD's percentile of the training scores, or the sphere, that is a score above what
-        the training rows on the sphere have as if left out (1 with ``residual=False``).
+        What decides the labels: PyOD's percentile of the training scores, or the sphere: a score above 1 with
+        ``residual=False``, else above what the share nu of the trusted rows exceed when they are left out.
     contamination : float in (0, 0.5] or a PyThresh object, default=0.1
         The share of outliers expected in the training data.
     random_state : int, RandomState or None

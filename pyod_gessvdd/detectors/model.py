@@ -10,6 +10,7 @@ import numpy as np
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.settings import Components
 from pyod_gessvdd.dual import QPSolution
+from pyod_gessvdd.linalg import weighted_quantiles
 from pyod_gessvdd.whole_space import WholeSpace
 
 Array = np.ndarray
@@ -51,9 +52,15 @@ class Model:
 
     @property
     def boundary_score(self) -> float:
-        """The score of a new row on the boundary: what the trusted rows on it would have without themselves."""
-        on_it = self.solution.boundary if len(self.solution.boundary) else self.solution.support
-        rows = self.trusted[on_it]
-        if np.array_equal(self.scores[rows], self.left_out_scores[rows]):
+        """The score of a new row on the boundary.
+
+        The share ν = 1/Σu of the trusted rows is outside the sphere, at most. Where they are scored as if left out, R²
+        is the score that this share of them exceeds: in the whole space nearly every row is on the sphere that it
+        helped to find.
+        """
+        scores, left_out = self.scores[self.trusted], self.left_out_scores[self.trusted]
+        if np.array_equal(scores, left_out):
             return 1.0
-        return float(self.left_out_scores[rows].mean())
+        nu = min(1.0, 1.0 / float(self.solution.upper.sum()))
+        weights = self.solution.upper / self.solution.upper.max()
+        return float(weighted_quantiles(left_out, [1.0 - nu], None if (weights == 1.0).all() else weights)[0])

@@ -126,9 +126,7 @@ def test_the_detectors_scaling_and_centring_do_not_break_the_codes(center):
     X, new = mixed_rows(60), mixed_rows(20, seed=1)
     new[:5, 3] = 9.0
     scores = [
-        GESSVDD(
-            kernel=Gower(categorical=[2, 3]), laplacian="pca", residual=True, standardize=standardize, center=center
-        )
+        GESSVDD(kernel=Gower(categorical=[2, 3]), laplacian="pca", trim=None, standardize=standardize, center=center)
         .fit(X)
         .decision_function(new)
         for standardize in (True, False)
