@@ -68,7 +68,7 @@ DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
 MOST_TRIMMED = 0.1
 #: The least weight of the columns as they are, by ``novelty``: in many columns only they tell a row that is far off in
 #: one of them.
-LEAST_PLAIN = {False: 0.1, True: 0.05}
+LEAST_PLAIN = {False: 0.1, True: 0.02}
 #: From the second number of rows on nothing depends on how many they are; below the first kernels become wider.
 FEW_ROWS, MANY_ROWS = 100, 700
 
