@@ -2,144 +2,149 @@
 
     python benchmarks/defaults.py --data-dir DATA
 
-fits every variation on a small part of half of the data sets (every second one of ADBench and ``arrhythmia`` of ODDS),
-in the two settings of ``benchmarks/quality.py``, and writes ``benchmarks/results/defaults.md``. The first table
-compares forms of the description, that is, ways to count what the projection discards; the second varies GESSVDD's
-parameters.
+fits every variation on at most 500 training rows of the sets that defaults may be chosen on
+(``benchmarks/quality_parts.json``), trained on clean rows (novelty) and with outliers among them (contaminated), and
+writes ``benchmarks/results/defaults.md``. The second table asks whether learning a subspace pays: graphs, dimensions,
+updates and directions.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import argparse
+import json
 import warnings
-from collections.abc import Iterator
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from rich.progress import track
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
 
 from pyod_gessvdd import GESSVDD
-from pyod_gessvdd.compare.datasets import resolve_datasets
-from pyod_gessvdd.compare.protocols import split
-from pyod_gessvdd.components.specs import resolve
-from pyod_gessvdd.preprocessing import Scaling
 
-RESULTS = Path(__file__).parent / "results" / "defaults.md"
-SETTINGS = {"novelty": 0, "unsupervised": 1}
-#: Rows of a set that are drawn; small, so that many variations can be tried.
-MAX_ROWS = 1000
+HERE = Path(__file__).parent
+SETTINGS = ("novelty", "contaminated")
+#: Training and test rows of a set; few, so that many variations can be tried.
+TRAIN, TEST = 500, 1000
 
-#: One line per variation of ``GESSVDD()``.
-VARIATIONS: dict[str, dict] = {
-    "GESSVDD()": {},
+#: One line per variation; the novelty setting is told that its rows are clean, unless the variation says otherwise.
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "the defaults": {},
+    "novelty=False": {"novelty": False},
+    "trim=None": {"trim": None},
+    "trim=0.05": {"trim": 0.05},
+    "trim=0.2": {"trim": 0.2},
     **{f'kernel="{kernel}"': {"kernel": kernel} for kernel in ("laplacian", "exponential", "matern", "linear")},
     'kernel="rbf", gamma="auto"': {"kernel": "rbf", "gamma": "auto"},
-    **{f'standardize="{name}"': {"standardize": name} for name in ("standard", "robust", "quantile")},
-    **{f"n_components={d}": {"kernel": f"mixed(max_features={2 * d})", "n_components": d} for d in (10, 30)},
-    **{f"ridge={ridge}": {"ridge": ridge} for ridge in (1e-6, 0.01, 0.3, 1.0)},
+    **{f'standardize="{name}"': {"standardize": name} for name in ("standard", "robust", "signed_log", "quantile")},
+    **{f"ridge={ridge:g}": {"ridge": ridge} for ridge in (1e-7, 1e-5, 1e-3, 1e-1)},
     **{f"nu={nu}": {"nu": nu} for nu in (0.01, 0.5)},
-    **{f'laplacian="{name}"': {"laplacian": name} for name in ("none", "identity", "within", "knn")},
-    'criterion="min"': {"criterion": "min"},
-    "n_iter=0": {"n_iter": 0},
-    'updater="spectral"': {"updater": "spectral"},
-    "residual=False": {"residual": False},
+    'laplacian="none" (SVDD)': {"laplacian": "none"},
+    "residual=False": {"residual": False, "n_components": None},
 }
-
-
-def forms(train: np.ndarray, test: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Scores under each form of the description: mixed kernel, signed logarithm, pca graph, no update of Q."""
-    scaling = Scaling.learn(train, center=True, standardize="signed_log")
-    kernel = resolve("kernel", "mixed(energy=1.0, approximation='exact', max_features=None)")
-    Phi = kernel.fit_features(scaling.apply(train))
-    phi, missed = kernel.features_and_residual(scaling.apply(test))
-    scatter = (Phi**2).mean(axis=0)
-    d = min(300, len(scatter) - 1)
-    inside, outside = phi[:, :d] ** 2, (phi[:, d:] ** 2).sum(axis=1) + missed
-    trained_inside, trained_outside = Phi[:, :d] ** 2, (Phi[:, d:] ** 2).sum(axis=1)
-    rho = scatter[d:].mean()
-    whitened = (inside / scatter[:d]).sum(axis=1)
-    trained = (trained_inside / scatter[:d]).sum(axis=1)
-    yield "the paper's score: inside the subspace only, d = 30", (phi[:, :30] ** 2 / scatter[:30]).sum(axis=1)
-    yield "the paper's score, d = 300", whitened
-    yield "the residual alone", outside
-    yield (
-        "one more coordinate r/√ρ on one side, centre at its mean",
-        whitened + (np.sqrt(outside / rho) - np.sqrt(trained_outside / rho).mean()) ** 2,
-    )
-    yield "one more coordinate r/√ρ on both sides", whitened + outside / rho
-    for share in (0.1, 0.3):
-        ridge = share * scatter[:d].mean()
-        yield (
-            f"the same, with a ridge of {share} of the mean scatter",
-            (inside / (scatter[:d] + ridge)).sum(axis=1) + outside / (rho + ridge),
-        )
-    for share in (1e-3, 1e-2):
-        ridge = share * (scatter**2).sum() / scatter.sum()
-        yield (
-            f"no subspace: the full spectrum with a ridge of {share} of its scatter-weighted mean",
-            (phi**2 / (scatter + ridge)).sum(axis=1) + missed / ridge,
-        )
-    # Each term in units of its median over the training rows.
-    terms = whitened / np.median(trained), outside / max(float(np.median(trained_outside)), 1e-12)
-    yield "the sum of the two terms, each in units of its training median", terms[0] + terms[1]
-    yield "the larger of the two terms, each in units of its training median", np.maximum(*terms)
+SUBSPACES: dict[str, dict[str, Any]] = {
+    "the whole space (default)": {},
+    **{f'whole space, laplacian="{graph}"': {"laplacian": graph} for graph in ("pca", "within", "knn")},
+    **{f"d = {d}, no updates": {"n_components": d, "n_iter": 0} for d in (5, 20, 100)},
+    **{f'd = {d}, 5 updates, "max"': {"n_components": d, "n_iter": 5} for d in (5, 20, 100)},
+    **{f'd = {d}, 5 updates, "min"': {"n_components": d, "n_iter": 5, "criterion": "min"} for d in (5, 20, 100)},
+    **{
+        f'd = 20, 5 updates, "{criterion}", laplacian="knn"': {
+            "n_components": 20,
+            "laplacian": "knn",
+            "criterion": criterion,
+        }
+        for criterion in ("max", "min")
+    },
+    'd = 20, updater="riemannian"': {"n_components": 20, "updater": "riemannian(max_steps=20)"},
+    'd = 20, updater="spectral"': {"n_components": 20, "updater": "spectral"},
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", required=True, help="the folder with adbench/ and odds/")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="(default: %(default)s)")
-    arguments = parser.parse_args()
-    adbench = sorted(resolve_datasets("adbench", data_dir=arguments.data_dir), key=lambda dataset: dataset.name)
-    datasets = [*adbench[::2], *resolve_datasets("odds/arrhythmia", data_dir=arguments.data_dir)]
-    form_scores: dict[str, dict[str, list[float]]] = {}
-    variation_scores: dict[str, dict[str, list[float]]] = {}
-    for dataset in track(datasets):
-        for setting, seed in SETTINGS.items():
-            parts = split(dataset, setting, seed, MAX_ROWS)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # dimensions that a graph does not see
-                for name, scores in forms(parts.train, parts.test):
-                    _add(form_scores, name, setting, parts.labels, scores)
-                for name, params in VARIATIONS.items():
-                    detector = GESSVDD(**params, random_state=0).fit(parts.train)
-                    _add(variation_scores, name, setting, parts.labels, detector.decision_function(parts.test))
+    parser.add_argument("--data-dir", type=Path, required=True, help="the folder with adbench/ and oddbench/")
+    parser.add_argument("--every", type=int, default=1, help="take every n-th set (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=1, help="(default: %(default)s)")
+    parser.add_argument("--results", type=Path, default=HERE / "results" / "defaults.md", help="(default: %(default)s)")
+    given = parser.parse_args()
+    chosen = json.loads((HERE / "quality_parts.json").read_text(encoding="utf-8"))["choose"]
+    paths = [given.data_dir / folder / f"{name}.npz" for folder, names in chosen.items() for name in names]
+    paths = [path for path in paths[:: given.every] if path.exists()]
+    jobs = [delayed(measure)(path, setting) for path in paths for setting in SETTINGS]
+    found: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for results in track(Parallel(n_jobs=given.jobs, return_as="generator")(jobs), total=len(jobs)):
+        for key, values in results.items():
+            found[key].append(values)
     text = "\n".join(
         [
             "# Why the defaults are what they are",
             "",
-            f"`python benchmarks/defaults.py --data-dir DATA`: mean ROC-AUC over {len(datasets)} data sets, one seed, "
-            f"at most {MAX_ROWS} rows of each, 70 % of them for training: "
-            f"{', '.join(dataset.name for dataset in datasets)}.",
-            "",
-            "## What to do with the part outside the subspace",
-            "",
-            *_table("form", form_scores),
+            f"`python benchmarks/defaults.py --data-dir DATA --every {given.every}`: mean ROC-AUC / average precision "
+            f"over {len(paths)} data sets that defaults may be chosen on, one seed, at most {TRAIN} training rows of "
+            "each.",
             "",
             "## One parameter changed at a time",
             "",
-            *_table("detector", variation_scores),
+            *table(PARAMETERS, found),
+            "",
+            "## Whether learning a subspace pays",
+            "",
+            *table(SUBSPACES, found),
         ]
     )
-    arguments.results.write_text(text + "\n", encoding="utf-8")
+    given.results.write_text(text + "\n", encoding="utf-8")
     print(text)
 
 
-def _add(
-    table: dict[str, dict[str, list[float]]], name: str, setting: str, labels: np.ndarray, scores: np.ndarray
-) -> None:
-    table.setdefault(name, {}).setdefault(setting, []).append(float(roc_auc_score(labels, scores)))
+def measure(path: Path, setting: str) -> dict[tuple[str, str], tuple[float, float]]:
+    """Every variation on one data set; one that cannot be fitted has no entry."""
+    warnings.simplefilter("ignore")  # dimensions that a graph does not see
+    train, test, labels = rows_of(path, setting)
+    results = {}
+    if not 2 <= labels.sum() <= len(labels) - 2:
+        return results
+    for name, parameters in {**PARAMETERS, **SUBSPACES}.items():
+        try:
+            detector = GESSVDD(**{"novelty": setting == "novelty", "random_state": 0, **parameters}).fit(train)
+        except ValueError:
+            continue
+        scores = detector.decision_function(test)
+        results[name, setting] = (roc_auc_score(labels, scores), average_precision_score(labels, scores))
+    return results
 
 
-def _table(heading: str, table: dict[str, dict[str, list[float]]]) -> list[str]:
-    lines = [f"| {heading} | " + " | ".join(SETTINGS) + " |", "|---|" + "---:|" * len(SETTINGS)]
-    for name, by_setting in table.items():
-        lines.append(f"| {name} | " + " | ".join(f"{np.mean(by_setting[setting]):.4f}" for setting in SETTINGS) + " |")
+def rows_of(path: Path, setting: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Training rows and test rows, standardised by the former, and the test rows' labels."""
+    data = np.load(path, allow_pickle=False)
+    X, y = np.asarray(data["X"], dtype=float), np.asarray(data["y"]).ravel().astype(int)
+    train, test, train_y, test_y = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+    outliers = train[train_y == 1][: 0 if setting == "novelty" else TRAIN // 10]
+    train = np.vstack([train[train_y == 0][: TRAIN - len(outliers)], outliers])
+    scaler = StandardScaler().fit(train)
+    return scaler.transform(train), scaler.transform(test[:TEST]), test_y[:TEST]
+
+
+def table(variations: dict[str, Any], found: dict[tuple[str, str], list[tuple[float, float]]]) -> list[str]:
+    lines = ["| | " + " | ".join(SETTINGS) + " |", "|---|" + "---:|" * len(SETTINGS)]
+    for name in variations:
+        cells = []
+        for setting in SETTINGS:
+            values = found.get((name, setting), [])
+            mean = np.mean(values, axis=0) if values else (np.nan, np.nan)
+            most = max(len(found[key]) for key in found if key[1] == setting)
+            left_out = f" ({most - len(values)} failed)" if len(values) < most else ""
+            cells.append(f"{mean[0]:.4f} / {mean[1]:.4f}{left_out}")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return lines
 
 

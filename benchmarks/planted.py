@@ -22,9 +22,10 @@ from pyod_gessvdd import GESSVDD
 SIZES = (6, 10, 20)
 N_ROWS, MAX_TRAIN = 64, 600
 FROM_ADBENCH = ("6_cardio", "38_thyroid", "31_satimage-2", "19_landsat", "14_glass")
-PAPER = {"residual": False, "standardize": True, "ridge": 1e-6}
+PAPER = {"residual": False, "standardize": True, "ridge": 1e-6, "n_components": None}
 DETECTORS = {
     "GESSVDD()": {},
+    "GESSVDD(novelty=True)": {"novelty": True},
     "rbf, gamma = scale": {"kernel": "rbf(gamma='scale')"},
     "laplacian": {"kernel": "laplacian"},
     "exponential": {"kernel": "exponential"},
@@ -72,7 +73,7 @@ def main():
             shares, hits, reported = {}, [], []
             for data, X in sets.items():
                 train, rows, feature = planted(X, size)
-                detector = GESSVDD(n_iter=1, random_state=0, **parameters).fit(train)
+                detector = GESSVDD(random_state=0, **parameters).fit(train)
                 found = detector.explain(rows).argmax(axis=1) == feature
                 shares[data] = found.mean()
                 hits.append(found)

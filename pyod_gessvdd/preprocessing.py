@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import validate_data
 
-from pyod_gessvdd.linalg import column_means, row_blocks, weighted_quantiles
+from pyod_gessvdd.linalg import column_means, row_blocks, shift_rows, weighted_quantiles
 
 Array = np.ndarray
 
@@ -123,13 +123,14 @@ class Scaling:
         Z = Z if self.scale is None else Z / self.scale
         if total <= 2.0 or self.scale is None:
             return self.apply(X)
-        # Mean and variance without one copy of the row, in units of those with it.
-        mean = -Z / (total - 1.0)
-        variance = total / (total - 1.0) * (1.0 - Z**2 / (total - 1.0))
+        # Mean and variance without one copy of the row, or what there is of one, in units of those with it.
+        copy = np.minimum(weights, 1.0)[:, None]
+        mean = -copy * Z / (total - copy)
+        variance = total / (total - copy) * (1.0 - copy * Z**2 / (total - copy))
         moved = (Z - mean) / np.sqrt(np.where(variance > NARROW_IQR**2, variance, 1.0))
         views = self.views or (as_it_is,)
         halves = [
-            (view(Z) + (view.without_itself(Z) if isinstance(view, NormalScores) else view(moved))) / 2
+            (view(Z) + (view.without_itself(Z, copy) if isinstance(view, NormalScores) else view(moved))) / 2
             for view in views
         ]
         return np.hstack(halves)
@@ -147,10 +148,10 @@ class Scaling:
     def apply(self, X: Array) -> Array:
         """The scaled rows, of shape (n, n_views · D): X itself if there is nothing to do, else a new array."""
         scaled = X
-        if self.mean is not None or self.scale is not None:
-            scaled = X - self.mean if self.mean is not None else X.copy()
-            if self.scale is not None:
-                scaled /= self.scale
+        if self.mean is not None:
+            scaled = shift_rows(X, self.mean, scale=self.scale)
+        elif self.scale is not None:
+            scaled = X / self.scale
         if not self.views:
             return scaled
         return self.views[0](scaled) if len(self.views) == 1 else np.hstack([view(scaled) for view in self.views])
@@ -210,11 +211,12 @@ class NormalScores:
             out[:, j] = np.interp(X[:, j], values, scores, left=-self.beyond, right=self.beyond)
         return out
 
-    def without_itself(self, X: Array) -> Array:
-        """The normal scores of training values among the others."""
+    def without_itself(self, X: Array, copy: Array | float = 1.0) -> Array:
+        """The normal scores of training values among the others; ``copy`` is the weight that leaves with a row."""
         # The rank r, of which its own half is taken off: (r + ½)/(N + 1) becomes ((r − ½) + ½)/N.
-        rank = ndtr(self(X)) * (self.total + 1.0) - 0.5
-        return np.asarray(ndtri(np.clip(rank, 0.25, self.total - 0.25) / self.total))
+        rank = ndtr(self(X)) * (self.total + 1.0) - copy / 2
+        total = self.total + 1.0 - copy
+        return np.asarray(ndtri(np.clip(rank, 0.25, total - 0.25) / total))
 
 
 def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
@@ -223,7 +225,7 @@ def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
     total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for rows in row_blocks(*X.shape):
-        block = X[rows] - mean
+        block = shift_rows(X[rows], mean)
         total += weights[rows] @ block
         squares += np.einsum("ij,ij->j", block, block if sample_weight is None else weights[rows, None] * block)
     # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.

@@ -19,7 +19,7 @@ from pyod_gessvdd.feature_map import FeatureMap, fit_features, learn_scaling
 from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.linalg import column_means, gram, row_blocks, rows_by_content, weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
-from pyod_gessvdd.whole_space import LEAST_LEFT, LandmarkMap, cholesky
+from pyod_gessvdd.whole_space import LEAST_LEFT, LandmarkMap, cholesky, one_copy
 
 Array = np.ndarray
 
@@ -170,7 +170,7 @@ class _Wide:
         """The squared lengths of all rows; of those that are kept, as if each had been left out."""
         self._R, self._lam = self._learn(kept)
         inside = self._inside(self.Phi)
-        inside[kept] /= np.maximum(1.0 - inside[kept], LEAST_LEFT)
+        inside[kept] /= np.maximum(1.0 - one_copy(self.weights[kept]) * inside[kept], LEAST_LEFT)
         return inside + self.missed / self._lam
 
     def as_new(self, Phi: Array, missed: Array) -> Array:

@@ -40,6 +40,10 @@ Array = np.ndarray
 
 #: What is added to the diagonal of a kernel matrix to factor it, as a share of its mean.
 JITTER, MOST_JITTER = 1e-12, 1e-5
+NOT_POSITIVE_DEFINITE = (
+    "the kernel is not positive definite, and its whole space cannot be described; use n_components=None, for a "
+    "subspace without the directions of negative eigenvalues"
+)
 #: The coordinates that ``transform`` gives, in the directions of largest scatter.
 MAX_COORDINATES = 300
 #: The least share of itself that a row leaves when it is left out: beyond, rounding decides.
@@ -193,9 +197,9 @@ class Learnt:
 class Lengths:
     """The rows' squared lengths in the metric of the trusted rows.
 
-    ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 for the
-    others), ``beyond`` the part of every row that no trusted row has a part in, and ``scaled`` what leaving a trusted
-    row out of the scaling, too, multiplies its length with.
+    ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 − wp for a
+    weight w below one, and 1 for rows that are not trusted), ``beyond`` the part of every row that no trusted row has a
+    part in, and ``scaled`` what leaving a trusted row out of the scaling, too, multiplies its length with.
     """
 
     plain: Array
@@ -228,6 +232,10 @@ class _Rows(ABC):
 
 class _Metric(ABC):
     """A metric that was learnt from the trusted rows, and all rows in it."""
+
+    @abstractmethod
+    def without(self, removed: Array) -> _Metric:
+        """The metric without some of the trusted rows."""
 
     @abstractmethod
     def lengths(self) -> Lengths:
@@ -298,12 +306,12 @@ def learn(
         fewer = trusted[left_out[trusted] <= limit]
         if len(fewer) == len(trusted) or len(fewer) < len(scaled) / 2:
             break
+        metric = metric.without(np.setdiff1d(trusted, fewer, assume_unique=True))
         trusted = fewer
-        metric = rows.metric(trusted, lam)
         lengths = metric.lengths()
     description, solution, along = metric.describe(scaling, bounds(trusted), backend, tol)
     own = np.zeros(len(scaled))
-    own[trusted] = solution.alpha * lengths.plain[trusted]
+    own[trusted] = solution.alpha * one_copy(weights[trusted]) / weights[trusted] * lengths.plain[trusted]
     rest, unit = description.center_norm2 + lengths.beyond, description.unit
     scores = np.maximum(lengths.plain - 2.0 * along + rest, 0.0) / unit
     left_out = lengths.left_out - 2.0 * (along - own) / lengths.left + description.center_norm2
@@ -368,39 +376,71 @@ class _ExactRows(_Rows):
     def effective_scatter(self, trusted: Array) -> float:
         """Tr((WKW)²)/Tr(WKW)."""
         _, K = self.inside(trusted)
-        return float(np.einsum("ij,ij->", K, K)) / float(np.trace(K))
+        trace = float(np.trace(K))
+        if not trace > 0:
+            raise ValueError(NOT_POSITIVE_DEFINITE)
+        return float(np.einsum("ij,ij->", K, K)) / trace
 
     def metric(self, trusted: Array, lam: float) -> _ExactMetric:
-        """By the Cholesky factor of A = W K W + λI."""
+        """By the inverse of A = W K W + λI."""
         root, A = self.inside(trusted)
         A[np.diag_indices_from(A)] += lam
-        L_inv, _ = scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1, overwrite_c=1)
-        return _ExactMetric(self, trusted, lam, root, np.tril(L_inv))
+        inverse, _ = scipy.linalg.lapack.dpotri(cholesky(A, 0.0), lower=1, overwrite_c=1)
+        A_inv = np.tril(inverse, -1)
+        A_inv += A_inv.T
+        np.fill_diagonal(A_inv, inverse.diagonal())
+        others = np.setdiff1d(np.arange(len(self.K)), trusted, assume_unique=True)
+        inner = root[:, None] * self.K[np.ix_(trusted, others)]
+        solved = A_inv @ inner
+        return _ExactMetric(self, trusted, lam, root, A_inv, others, solved, np.einsum("ij,ij->j", inner, solved))
 
 
 @dataclass(frozen=True, eq=False)
 class _ExactMetric(_Metric):
-    """W and L⁻¹, with LLᵀ = A."""
+    """W and A⁻¹; for the other rows x, A⁻¹Wk_x as columns, and k_xᵀWA⁻¹Wk_x."""
 
     rows: _ExactRows
     trusted: Array
     lam: float
     root: Array
-    L_inv: Array
+    A_inv: Array
+    others: Array
+    solved: Array
+    explained: Array
+
+    def without(self, removed: Array) -> _ExactMetric:
+        """The metric without some of its rows, by the Schur complement of theirs in A⁻¹: no new factor."""
+        is_out = np.isin(self.trusted, removed, assume_unique=True)
+        kept, out = np.flatnonzero(~is_out), np.flatnonzero(is_out)
+        schur = scipy.linalg.inv(self.A_inv[np.ix_(out, out)])
+        across = self.A_inv[np.ix_(kept, out)]
+        shift = across @ schur
+        A_inv = self.A_inv[np.ix_(kept, kept)]
+        A_inv -= shift @ across.T
+        solved, root = self.solved[out], self.root[out]
+        # The removed rows are others now: for them A⁻¹Wk is −shift, and the Schur complement is what is not explained.
+        theirs = self.rows.K.diagonal()[self.trusted[out]] + (self.lam - schur.diagonal()) / root**2
+        return _ExactMetric(
+            self.rows,
+            self.trusted[kept],
+            self.lam,
+            self.root[kept],
+            A_inv,
+            np.concatenate([self.others, self.trusted[out]]),
+            np.hstack([self.solved[kept] - shift @ solved, -shift / root]),
+            np.concatenate([self.explained - np.einsum("ij,ij->j", solved, schur @ solved), theirs]),
+        )
 
     def lengths(self) -> Lengths:
-        """‖z‖² = [k(x, x) − ‖L⁻¹Wk_x‖²]/λ."""
-        K, trusted, lam = self.rows.K, self.trusted, self.lam
-        plain, left = np.empty(len(K)), np.ones(len(K))
-        # 1 − p without cancellation: (w − 1 + λ(A⁻¹)_ii)/w.
-        remains = lam * np.einsum("ij,ij->j", self.L_inv, self.L_inv)
-        weights = self.root**2
+        """‖z‖² = [k(x, x) − k_xᵀWA⁻¹Wk_x]/λ."""
+        diagonal, trusted, lam = self.rows.K.diagonal(), self.trusted, self.lam
+        plain, left = np.empty(len(diagonal)), np.ones(len(diagonal))
+        # 1 − cp without cancellation: (w − c + cλ(A⁻¹)_ii)/w.
+        remains = lam * self.A_inv.diagonal()
+        weights, copy = self.root**2, one_copy(self.root**2)
         plain[trusted] = (1.0 - remains) / weights
-        left[trusted] = np.maximum(weights - 1.0 + remains, LEAST_LEFT) / weights
-        others = np.setdiff1d(np.arange(len(K)), trusted, assume_unique=True)
-        if others.size:
-            inner = self.L_inv @ (self.root[:, None] * K[np.ix_(trusted, others)])
-            plain[others] = (K.diagonal()[others] - np.einsum("ij,ij->j", inner, inner)) / lam
+        left[trusted] = np.maximum(weights - copy + copy * remains, LEAST_LEFT * copy) / weights
+        plain[self.others] = (diagonal[self.others] - self.explained) / lam
         return Lengths(np.maximum(plain, 0.0), left, scaled=self._scaled(remains, weights))
 
     def _scaled(self, remains: Array, weights: Array) -> Array | float:
@@ -410,11 +450,10 @@ class _ExactMetric(_Metric):
             return 1.0
         k = self.root * moved[np.ix_(trusted, trusted)]
         np.fill_diagonal(k, 0.0)
-        inner = k @ self.L_inv.T
+        inner = k @ self.A_inv
         # Without row i, A⁻¹ loses (A⁻¹)_i (A⁻¹)_iᵀ / (A⁻¹)_ii.
-        own = np.einsum("ij,ji->i", inner, self.L_inv)
         diagonal = remains / self.lam
-        squares = self.rows.K.diagonal()[trusted] - np.einsum("ij,ij->i", inner, inner) + own**2 / diagonal
+        squares = self.rows.K.diagonal()[trusted] - np.einsum("ij,ij->i", inner, k) + inner.diagonal() ** 2 / diagonal
         without = (1.0 - remains) / (diagonal * weights)
         factor = np.ones(len(self.rows.K))
         factor[trusted] = np.maximum(squares, LEAST_LEFT) / np.maximum(without, LEAST_LEFT)
@@ -425,19 +464,21 @@ class _ExactMetric(_Metric):
     ) -> tuple[WholeSpace, QPSolution, Array]:
         """By the inner products W⁻¹(I − λA⁻¹)W⁻¹."""
         rows, root, lam = self.rows, self.root, self.lam
-        A_inv = self.L_inv.T @ self.L_inv
-        G = -lam * A_inv
+        G = -lam * self.A_inv
         G[np.diag_indices_from(G)] += 1.0
         G /= root
         G /= root[:, None]
         solution = solve_kernel_svdd(G, upper, backend, tol, None)
-        pull = root * (A_inv @ (solution.alpha / root))
+        pull = root * (self.A_inv @ (solution.alpha / root))
+        _, A = rows.inside(self.trusted)
+        A[np.diag_indices_from(A)] += lam
+        L_inv, _ = scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1, overwrite_c=1)
         description = WholeSpace(
             scaling,
             rows.kernel,
             rows.scaled[self.trusted],
             1.0 / lam,
-            self.L_inv * (root / np.sqrt(lam)),
+            np.tril(L_inv) * (root / np.sqrt(lam)),
             pull,
             solution.extras["center_norm2"],
             solution.radius2,
@@ -498,10 +539,15 @@ class _LandmarkMetric(_Metric):
     R: Array
     Z: Array
 
+    def without(self, removed: Array) -> _LandmarkMetric:
+        """Another factor, of the small matrix S_x + λI."""
+        return self.rows.metric(np.setdiff1d(self.trusted, removed, assume_unique=True), self.lam)
+
     def lengths(self) -> Lengths:
         """‖z‖² on the span; beyond, the scatter is λ."""
         plain, left = np.einsum("ij,ij->i", self.Z, self.Z), np.ones(len(self.Z))
-        left[self.trusted] = np.maximum(1.0 - plain[self.trusted], LEAST_LEFT)
+        copy = one_copy(self.rows.weights[self.trusted])
+        left[self.trusted] = np.maximum(1.0 - copy * plain[self.trusted], LEAST_LEFT)
         return Lengths(plain, left, self.rows.missed / self.lam)
 
     def describe(
@@ -530,6 +576,11 @@ class _LandmarkMetric(_Metric):
         return description, solution, self.Z @ solution.center
 
 
+def one_copy(weights: Array) -> Array:
+    """The weight that leaves with a row: one copy of it, or what there is of one."""
+    return np.minimum(weights, 1.0)
+
+
 def cholesky(K: Array, jitter: float = JITTER) -> Array:
     """The lower Cholesky factor of K, with as much more on its diagonal as rounding takes."""
     mean = float(np.trace(K)) / len(K)
@@ -538,10 +589,7 @@ def cholesky(K: Array, jitter: float = JITTER) -> Array:
             return np.asarray(scipy.linalg.cholesky(K + jitter * mean * np.eye(len(K)) if jitter else K, lower=True))
         except scipy.linalg.LinAlgError:
             jitter = max(100.0 * jitter, JITTER)
-    raise ValueError(
-        "the kernel is not positive definite, and its whole space cannot be described; use n_components=None, for a "
-        "subspace without the directions of negative eigenvalues"
-    )
+    raise ValueError(NOT_POSITIVE_DEFINITE)
 
 
 @dataclass(frozen=True, eq=False)

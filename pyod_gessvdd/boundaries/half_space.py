@@ -13,6 +13,7 @@ from pyod_gessvdd.boundaries.boundary import Boundary, snapped
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible
 from pyod_gessvdd.errors import warn
+from pyod_gessvdd.linalg import RELATIVE_ZERO
 
 Array = np.ndarray
 
@@ -82,7 +83,7 @@ def solve_hyperplane(Z: Array, upper: Array) -> QPSolution:
 def _libsvm(Z: Array, upper: Array) -> tuple[Array, int]:
     from sklearn.svm import OneClassSVM
 
-    if upper.sum() <= 1.0 + 1e-12:  # only one α is feasible
+    if upper.sum() <= 1.0 + RELATIVE_ZERO:  # only one α is feasible
         return upper / upper.sum(), 0
     rows = np.flatnonzero(upper)
     largest = float(upper.max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -20,12 +21,13 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
-from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, draw, rows_and_weights, spread
-from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_whole_space
+from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, counting_rows, draw, rows_and_weights, spread
+from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_features, has_whole_space
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
+from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.residual import LEFT_OUT_POWER
 from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
@@ -75,7 +77,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         sample_weight : array of shape (N,), optional
             How often each row counts, in the scaling, the features, the graph, the bounds of α (C · sample_weight[i])
             and the threshold: an integer weight is as good as repeating the row, and a row of weight zero is not
-            trained on, only scored.
+            trained on, only scored. Weights with a mean below one are relative, as if they had a mean of one.
 
         Returns
         -------
@@ -100,14 +102,21 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         if (X[-1] == X[0]).all() and (X[0] == X).all():
             raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
         upper_bounds(len(X), settings["C"], settings["nu"], weights)  # says what is wrong with them
-        settings = for_rows(settings, len(X) if weights is None else float(weights.sum()))
-        seed = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
-        settings = {**settings, "random_state": seed}
-        parts = self._fresh_components(settings)
-        trust = self._trusted(X, weights, parts, settings)
+        weights, settings = counting_rows(weights, settings)
+        parts = self._components(settings)
+        parts.check(settings)
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))
+        n_rows = len(X) if weights is None else float(weights.sum())
+        settings = for_rows(settings, n_rows, has_features=not whole and has_features(parts, settings))
+        settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
+        parts = self._components(settings)
         learn = self._in_whole_space if whole else self._in_subspace
-        return replace(learn(X, weights, trust.rows, parts, settings), trust_history=trust.history)
+        with few_threads(len(X)) if whole else nullcontext():
+            trust = self._trusted(X, weights, parts, settings)
+            return replace(learn(X, weights, trust.rows, parts, settings), trust_history=trust.history)
+
+    def _components(self, settings: dict[str, Any]) -> Components:
+        return Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
 
     def _trusted(self, X: Array, weights: Array | None, parts: Components, settings: dict[str, Any]) -> Trust:
         """The rows to learn from: those that count and, unless all are, those that can be trusted."""
@@ -123,6 +132,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             return Trust(rows, [])
         inside = None if weights is None else weights[rows]
         kernel = self._component("kernel", {**settings, "view_weights": None, "widening": None})
+        if "view_weights" in kernel.get_params(deep=False):
+            kernel.set_params(view_weights=None)  # trust looks at one view, whatever the description looks at
         trust = trusted_rows(
             X[rows],
             kernel,
@@ -242,18 +253,6 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             scores,
             left_out,
         )
-
-    def _fresh_components(self, settings: dict[str, Any]) -> Components:
-        parts = Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
-        if settings["sigma"] is not None and "sigma" not in parts.kernel.inherits:
-            raise ValueError(
-                f"sigma is the width of kernel 'rbf', got {settings['sigma']!r}; kernel {parts.kernel.name!r} has none"
-            )
-        if parts.updater.needs_graph and isinstance(parts.laplacian, NoGraph):
-            raise ValueError(
-                f"updater {parts.updater.name!r} needs a graph, and laplacian {parts.laplacian.name!r} has none"
-            )
-        return parts
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""

@@ -31,16 +31,18 @@ class GESSVDD(SubspaceDetector):
         kernel, which the paper's score needs; for the other kernels it is "scale".
     sigma : float, optional
         gamma = 1 / (2 sigma²).
-    laplacian : str, Laplacian or matrix, default="identity"
+    laplacian : str, Laplacian or matrix, optional
         The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as
         "0.7*knn + 0.3*pca" or, with learnt weights, "auto*(knn + pca)", a plugin's, or an N × N matrix. The paper's
-        names 0, I, PCA, Sw, Sb, kNN work too.
+        names 0, I, PCA, Sw, Sb, kNN work too. Unless given "identity" in the whole space and "pca" in a subspace; on
+        centred features the two differ by the factor N, which scores do not see, but the steps of an update do.
     updater : str or Updater, default="gradient"
         "gradient" (GR), "spectral" (S), "spectral_regression" (SR), "riemannian", "newton", or a plugin's.
     criterion : {"max", "min"}, default="max"
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) should rise or fall.
     n_components : int, "all" or None, default="all"
-        d, the dimension of the subspace. "all" describes the whole space. None takes 300 dimensions (30 with
+        d, the dimension of the subspace. "all" describes the whole space; with a kernel and a graph other than
+        "identity", or with updates, that are its first 300 directions and the rest. None takes 300 dimensions (30 with
         ``residual=False``), or as many as the features vary in and the graph sees; a number that turns out to be too
         large is reduced with a warning.
     C : float, optional
@@ -149,7 +151,7 @@ class GESSVDD(SubspaceDetector):
         kernel: Any = "mixed",
         gamma: Any = None,
         sigma: float | None = None,
-        laplacian: Any = "identity",
+        laplacian: Any = None,
         updater: Any = "gradient",
         criterion: str = "max",
         n_components: int | str | None = "all",
@@ -221,6 +223,12 @@ class GESSVDD(SubspaceDetector):
     @property
     def variant(self) -> str | None:
         """The paper's name of the variant that this detector is, or None if the paper has none."""
-        return variant_name(
-            resolve("laplacian", self.laplacian).name, resolve("updater", self.updater).name, self.criterion
-        )
+        laplacian = self._settings()["laplacian"]
+        return variant_name(resolve("laplacian", laplacian).name, resolve("updater", self.updater).name, self.criterion)
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters; a graph that is left open depends on whether there is a subspace."""
+        settings = super()._settings()
+        if settings["laplacian"] is None:
+            settings["laplacian"] = "identity" if settings["n_components"] == "all" else "pca"
+        return settings

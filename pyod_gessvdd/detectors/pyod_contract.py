@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import numbers
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -17,6 +16,7 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pyod_gessvdd.errors import warn
 from pyod_gessvdd.linalg import RELATIVE_ZERO, weighted_quantiles
 
 Array = np.ndarray
@@ -129,7 +129,7 @@ class PyODContract(BaseDetector):
         """
         check_is_fitted(self, "decision_scores_")
         if not 0 < delta < 1:
-            warnings.warn(f"delta must be in (0, 1), got {delta!r}; using 0.1", UserWarning, stacklevel=2)
+            warn(f"delta must be in (0, 1), got {delta!r}; using 0.1")
             delta = 0.1
         scores = self.decision_function(X)
         labels = self._labels(scores)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.dual import QPSolution, upper_bounds
-from pyod_gessvdd.linalg import rows_by_content
+from pyod_gessvdd.linalg import not_below_one, rows_by_content
 from pyod_gessvdd.preprocessing import Scaling
 
 Array = np.ndarray
@@ -81,6 +81,15 @@ def draw(X: Array, scaling: Scaling, random_state: int) -> Array:
         return np.arange(len(X))
     places = np.sort(check_random_state(random_state).choice(len(X), MAX_LEARNING_ROWS, replace=False))
     return np.sort(rows_by_content(scaling.apply(X))[places])
+
+
+def counting_rows(weights: Array | None, settings: dict[str, Any]) -> tuple[Array | None, dict[str, Any]]:
+    """Weights that count rows where they were relative, and the settings with the C of the same bounds."""
+    if weights is None:
+        return None, settings
+    scaled = not_below_one(weights)
+    C = settings["C"]
+    return scaled, settings if C is None else {**settings, "C": C * float(weights.sum() / scaled.sum())}
 
 
 def counted(X: Array, weights: Array | None) -> tuple[Array, Array | None]:

@@ -50,6 +50,17 @@ class Components:
     updater: Updater
     qp_backend: QPBackend
 
+    def check(self, settings: dict[str, Any]) -> None:
+        """Raise a ``ValueError`` where one of them cannot work with the settings or with another."""
+        if settings["sigma"] is not None and "sigma" not in self.kernel.inherits:
+            raise ValueError(
+                f"sigma is the width of kernel 'rbf', got {settings['sigma']!r}; kernel {self.kernel.name!r} has none"
+            )
+        if self.updater.needs_graph and isinstance(self.laplacian, NoGraph):
+            raise ValueError(
+                f"updater {self.updater.name!r} needs a graph, and laplacian {self.laplacian.name!r} has none"
+            )
+
 
 #: The updates of a subspace, and its ridge, unless given.
 DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
@@ -62,9 +73,20 @@ LEAST_PLAIN = {False: 0.1, True: 0.05}
 FEW_ROWS, MANY_ROWS = 100, 700
 
 
-def for_rows(settings: dict[str, Any], n_rows: float) -> dict[str, Any]:
-    """The settings with a value for what was left open, for so many training rows."""
-    whole = settings["n_components"] == "all"
+def for_rows(settings: dict[str, Any], n_rows: float, *, has_features: bool = False) -> dict[str, Any]:
+    """The settings with a value for what was left open.
+
+    Parameters
+    ----------
+    settings : dict
+        Those of the detector.
+    n_rows : float
+        The number of training rows, or the sum of their weights.
+    has_features : bool, default=False
+        Whether a kernel's whole space would have to be whitened through its features: then it is their first 300
+        directions, in which the rest is the residual.
+    """
+    whole = settings["n_components"] == "all" and not has_features
     novelty, residual = bool(settings["novelty"]), bool(settings["residual"])
     few, many = min(1.0, max(0.05, (n_rows / FEW_ROWS) ** 2)), min(1.0, n_rows / MANY_ROWS)
     filled = dict(settings)
@@ -75,7 +97,9 @@ def for_rows(settings: dict[str, Any], n_rows: float) -> dict[str, Any]:
     elif settings["trim"] is None:
         filled["trim"] = 0.0
     if settings["n_iter"] is None:
-        filled["n_iter"] = 0 if whole else DEFAULT_UPDATES
+        filled["n_iter"] = 0 if settings["n_components"] == "all" else DEFAULT_UPDATES
+    if has_features:
+        filled["n_components"] = None
     if settings["ridge"] is None:
         filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-6 / few**3 if novelty else 3e-4 / (few * many)
     filled["widening"] = (4.0 if novelty else 1.0) / few if whole and residual else None
@@ -86,12 +110,18 @@ def for_rows(settings: dict[str, Any], n_rows: float) -> dict[str, Any]:
     return filled
 
 
+def has_features(parts: Components, settings: dict[str, Any]) -> bool:
+    """Whether a description of everything that is whitened needs a kernel's features; see :func:`for_rows`."""
+    everything = settings["n_components"] == "all" and settings["residual"]
+    return everything and not (parts.kernel.is_identity or isinstance(parts.laplacian, NoGraph))
+
+
 def has_whole_space(parts: Components, settings: dict[str, Any], n_rows: int) -> bool:
     """Whether the description is that of a kernel's whole space, which needs no features."""
     kernel, laplacian = parts.kernel, parts.laplacian
     if not (isinstance(kernel, PairwiseKernel) and kernel.energy in (None, 1.0) and kernel.has_whole_space):
         return False
-    open_settings = settings["n_components"] == "all" and settings["n_iter"] == 0 and settings["residual"]
+    open_settings = settings["n_components"] == "all" and not settings["n_iter"] and settings["residual"]
     if not open_settings or not isinstance(settings["init"], str) or settings["center"]:
         return False
     return isinstance(laplacian, Identity) or (isinstance(laplacian, NoGraph) and kernel.is_exact(n_rows))

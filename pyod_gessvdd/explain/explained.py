@@ -143,10 +143,10 @@ class Explained(BaseEstimator):
                 raise ValueError(f"max_features must be at least 1, got {max_features!r}")
         else:
             columns = _checked_columns(columns, names)
-        parts = self._explainer.contributions(rows[[index]])[0][0]
+        parts = self._contributions_to_decision(rows, np.array([index]))[0]
         if columns is None:
             columns = np.argsort(-parts, kind="stable")[:max_features].tolist()
-        usual, _ = self._explainer.contributions(rows[evenly_by_score(self.decision_scores_, MAX_BAND_ROWS)])
+        usual = self._contributions_to_decision(rows, evenly_by_score(self.decision_scores_, MAX_BAND_ROWS))
         bands = np.quantile(usual[:, columns], cutoffs, axis=0)
         verdict = "outlier" if self.labels_[index] else "inlier"
         figure = plots.contributions(
@@ -154,7 +154,7 @@ class Explained(BaseEstimator):
             parts[columns],
             bands,
             cutoffs,
-            title=f"Row {index}: score {self._training_scores[index]:.4g}, {verdict}",
+            title=f"Row {index}: score {self.decision_scores_[index]:.4g}, {verdict}",
             rest=(len(parts) - len(columns), float(parts.sum() - parts[columns].sum())),
         )
         if file_name is not None:
@@ -228,6 +228,13 @@ class Explained(BaseEstimator):
 
         check_is_fitted(self, "decision_scores_")
         return plots.history(self.history_, getattr(self, "best_iteration_", len(self.history_) - 1), ax)
+
+    def _contributions_to_decision(self, rows: Array, places: Array) -> Array:
+        """What the features contribute to the training scores that the labels come from: those as if left out."""
+        parts, _ = self._explainer.contributions(rows[places])
+        plain = self._training_scores[places]
+        grown = np.divide(self.decision_scores_[places], plain, out=np.ones(len(places)), where=plain > 0)
+        return parts * grown[:, None]
 
     # Arguments ------------------------------------------------------------------------------------------------------
 

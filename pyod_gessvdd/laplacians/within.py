@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from pyod_gessvdd.components.contracts import Laplacian
+from pyod_gessvdd.errors import warn
 from pyod_gessvdd.graph import Graph
 from pyod_gessvdd.laplacians.clusters import cluster_indicator
 from pyod_gessvdd.linalg import RELATIVE_ZERO
@@ -40,11 +40,9 @@ class Within(Laplacian):
         """
         indicator = cluster_indicator(Phi, self.n_clusters, random_state, self.name, sample_weight)
         if _is_flat(Phi, indicator):
-            warnings.warn(
+            warn(
                 f"the rows inside each of the n_clusters={self.n_clusters} clusters are equal, so that nothing is left "
-                "of the scatter within; using one cluster",
-                UserWarning,
-                stacklevel=2,
+                "of the scatter within; using one cluster"
             )
             indicator = sp.csr_array(indicator.sum(axis=1)[:, None])
         base = 1.0 if sample_weight is None else sample_weight.astype(float)

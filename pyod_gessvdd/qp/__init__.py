@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +12,8 @@ from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.components.validation import real_array
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
-from pyod_gessvdd.errors import ComponentError, NotSolvedError
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means
+from pyod_gessvdd.errors import ComponentError, NotSolvedError, warn
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, shift_rows
 from pyod_gessvdd.qp.kernel_dual import KernelDual
 
 __all__ = ["KernelDual", "QPSolution", "SVDDDual", "solve_in_place", "solve_kernel_svdd", "solve_svdd"]
@@ -110,7 +109,7 @@ def solve_in_place(
     """:func:`solve_svdd` for points that may be overwritten, with bounds and a feasible start that are known."""
     # Backends see points around the origin with a linear term of mean one, whatever the offset and the unit.
     offset = column_means(Z)
-    Z -= offset
+    shift_rows(Z, offset, out=Z)
     linear = np.einsum("ij,ij->i", Z, Z)
     rounding = (16 * np.finfo(float).eps * float(np.abs(offset).max())) ** 2
     if linear.sum() <= rounding * len(Z):
@@ -224,11 +223,10 @@ def _certify(dual: SVDDDual, solver: QPBackend, answer: Any) -> QPSolution:
         )
     allowed = dual.tol if solver.exact else max(dual.tol, INEXACT_TOL)
     if certificate.gap > allowed:
-        warnings.warn(
+        warn(
             f"QP backend {solver.name!r} stopped at a relative duality gap of {certificate.gap:.1e}, "
             f"above the {allowed:.1e} asked for (status: {answer.status})",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return replace(
         answer,

@@ -1,0 +1,123 @@
+"""What is left open takes its value from the rows and from ``novelty``."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pyod_gessvdd import GESSVDD
+from pyod_gessvdd.detectors.settings import DEFAULT_UPDATES, MOST_TRIMMED, PAPER, SUBSPACE_RIDGE, for_rows
+
+OPEN = {**PAPER, **GESSVDD().get_params(deep=False)}
+
+
+def filled(n_rows=1000, **params):
+    return for_rows({**OPEN, **params}, n_rows)
+
+
+# The numbers of rows --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "novelty", "ridge", "widening", "view_weights"),
+    [
+        (30, False, 3e-4 / (0.09 * 30 / 700), 1 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
+        (100, False, 3e-4 * 7, 1.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
+        (700, False, 3e-4, 1.0, (0.1, 0.65, 0.25)),
+        (5000, False, 3e-4, 1.0, (0.1, 0.65, 0.25)),
+        (30, True, 1e-6 / 0.09**3, 4 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
+        (100, True, 1e-6, 4.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
+        (700, True, 1e-6, 4.0, (0.05, 0.7, 0.25)),
+        (5000, True, 1e-6, 4.0, (0.05, 0.7, 0.25)),
+    ],
+)
+def test_ridge_width_and_views_depend_on_the_rows(n_rows, novelty, ridge, widening, view_weights):
+    settings = filled(n_rows, novelty=novelty)
+    assert settings["ridge"] == pytest.approx(ridge)
+    assert settings["widening"] == pytest.approx(widening)
+    assert_allclose(settings["view_weights"], view_weights)
+
+
+@pytest.mark.parametrize("novelty", [False, True])
+@pytest.mark.parametrize("n_rows", [2, 10, 30, 100, 350, 700, 10_000])
+def test_view_weights_are_shares(novelty, n_rows):
+    weights = filled(n_rows, novelty=novelty)["view_weights"]
+    assert sum(weights) == pytest.approx(1.0)
+    assert min(weights) >= 0
+
+
+def test_with_very_few_rows_kernels_are_wide_but_no_wider_than_twenty_times():
+    assert filled(2)["widening"] == filled(20)["widening"] == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize("standardize", [True, False, "robust", "views", "signed_log"])
+def test_views_that_are_asked_for_count_alike(standardize):
+    assert filled(standardize=standardize)["view_weights"] is None
+
+
+# What was given -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_given_stays():
+    settings = filled(ridge=0.5, n_iter=7, trim=0.3)
+    assert (settings["ridge"], settings["n_iter"], settings["trim"]) == (0.5, 7, 0.3)
+
+
+def test_the_settings_handed_over_are_left_unchanged():
+    given = dict(OPEN)
+    for_rows(given, 50)
+    assert given == OPEN
+
+
+@pytest.mark.parametrize(("n_components", "n_iter"), [("all", 0), (None, DEFAULT_UPDATES), (3, DEFAULT_UPDATES)])
+def test_only_a_subspace_is_updated(n_components, n_iter):
+    assert filled(n_components=n_components)["n_iter"] == n_iter
+
+
+@pytest.mark.parametrize("novelty", [False, True])
+@pytest.mark.parametrize("n_components", [None, 3])
+def test_a_subspace_has_its_own_ridge_and_the_usual_width(n_components, novelty):
+    settings = filled(n_components=n_components, novelty=novelty)
+    assert settings["ridge"] == SUBSPACE_RIDGE
+    assert settings["widening"] is None
+
+
+def test_the_papers_score_has_the_usual_width():
+    assert filled(residual=False)["widening"] is None
+
+
+# Trimming -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("contamination", "trim"), [(0.02, 0.02), (0.1, 0.1), (0.3, MOST_TRIMMED)])
+def test_auto_trims_what_is_expected_up_to_a_tenth(contamination, trim):
+    settings = filled(contamination=contamination)
+    assert settings["trim"] == trim
+    assert settings["share_outside"] == contamination
+
+
+def test_a_threshold_object_expects_a_tenth():
+    settings = filled(contamination=object())
+    assert settings["trim"] == settings["share_outside"] == MOST_TRIMMED == 0.1
+
+
+@pytest.mark.parametrize("params", [{"novelty": True}, {"residual": False}, {"trim": None}, {"trim": 0.0}])
+def test_clean_rows_the_papers_score_and_none_trim_nothing(params):
+    assert filled(**params)["trim"] == 0.0
+
+
+@pytest.mark.parametrize("params", [{}, {"novelty": True}, {"residual": False}, {"contamination": 0.02}])
+def test_a_share_that_is_given_is_trimmed_whatever_else(params):
+    assert filled(trim=0.4, **params)["trim"] == 0.4
+
+
+@pytest.mark.parametrize("trim", [-0.1, 0.6, "half", True, np.nan])
+def test_a_trim_that_is_no_share_is_refused(trim):
+    message = f"^trim must be 'auto', None or a share of the rows from 0 to 0.5, got {trim!r}$"
+    with pytest.raises(ValueError, match=message):
+        GESSVDD(trim=trim).fit(np.random.default_rng(0).normal(size=(20, 2)))
+
+
+@pytest.mark.parametrize("novelty", [None, 1, "yes"])
+def test_a_novelty_that_is_not_a_truth_value_is_refused(novelty):
+    with pytest.raises(ValueError, match=f"^novelty must be True or False, got {novelty!r}$"):
+        GESSVDD(novelty=novelty).fit(np.random.default_rng(0).normal(size=(20, 2)))
