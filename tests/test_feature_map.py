@@ -7,6 +7,7 @@ from pyod_gessvdd import Kernel
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.errors import ComponentError
 from pyod_gessvdd.feature_map import FeatureMap
+from pyod_gessvdd.linalg import TILE
 
 NYSTROEM = "rbf(approximation='nystroem', n_landmarks=20)"
 KERNELS = ("linear", "rbf(gamma=0.1)", "mixed(energy=0.9)", "polynomial", NYSTROEM)
@@ -119,7 +120,7 @@ def test_a_kernel_that_does_not_find_the_missed_on_the_way_is_asked_in_blocks(X)
 
     feature_map, _, missed = _learn(X, Costly())
     np.testing.assert_allclose(missed, np.abs(feature_map.scaling.apply(X)[:, 0]))
-    assert set(heights) == {32}
+    assert set(heights) == {TILE}
 
 
 @pytest.mark.parametrize("standardize", [False, True, "robust"])
