@@ -419,8 +419,15 @@ def test_component_of_another_kind_is_refused(kind):
     refuses(TypeError, rf"{kind} must be a name, a spec string or an instance of \w+, got KNN\(\)", **{kind: KNN()})
 
 
-@pytest.mark.parametrize("value", [5, None, 0.5, {}])
-@pytest.mark.parametrize("kind", ["laplacian", "updater", "kernel", "qp_backend"])
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (kind, value)
+        for kind in ("laplacian", "updater", "kernel", "qp_backend")
+        for value in (5, None, 0.5, {})
+        if (kind, value) != ("laplacian", None)  # which leaves the graph open
+    ],
+)
 def test_things_that_are_no_component_are_refused(kind, value):
     refuses(
         TypeError,

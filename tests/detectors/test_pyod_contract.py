@@ -128,8 +128,11 @@ def test_decision_function_of_the_training_rows_is_decision_scores_exactly(kerne
     assert_array_equal(detector.predict(data[0]), detector.labels_)
 
 
-@pytest.mark.parametrize(("n_components", "power"), [("all", 1.0), (3, 0.75)])
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("kernel", "n_components", "power"),
+    # Everything, with a kernel and the pca graph, is the subspace of its first 300 directions.
+    [("linear", "all", 1.0), ("linear", 3, 0.75), (KERNELS[1], "all", 0.75), (KERNELS[1], 3, 0.75)],
+)
 def test_with_the_residual_the_trusted_rows_are_scored_as_if_left_out(kernel, n_components, power, data):
     X, _, _ = data
     detector = gessvdd(kernel=kernel, n_components=n_components).fit(X)

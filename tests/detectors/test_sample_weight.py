@@ -84,15 +84,14 @@ def test_equal_weights_are_so_many_copies_of_the_rows(detector, data):
 
 
 #: Copies of a row are rows. How many rows there are decides the weights of the mixed kernel's views, the ridge of the
-#: whole space, how far a value beyond all others is in ranks, and how far a gradient step goes (S_x grows with the
-#: rows, S_α does not). Copies also count in the median of the distances.
+#: whole space, how far a value beyond all others is in ranks, and, with the graph "identity", how far a gradient step
+#: goes (S_x grows with the rows, S_α does not). Copies also count in the median of the distances.
 DEPEND_ON_THE_NUMBER_OF_ROWS = {
     "SVDD with a median width",
     "no graph",
     "no graph, quantiles",
     "identity",
     "default",
-    "default, linear",
     "default, radius",
 }
 
