@@ -282,7 +282,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self.outside_ = trusted[solution.outside]
         self._set_n_classes(None)
         self.decision_scores_ = model.left_out_scores
-        self._process_decision_scores(boundary_score=model.boundary_score, sample_weight=weights)
+        self._process_decision_scores(boundary_score=model.boundary_score(weights), sample_weight=weights)
         self._keep_for_explanations(X, model.scores)
 
     def __sklearn_tags__(self) -> Any:

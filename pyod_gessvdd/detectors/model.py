@@ -50,8 +50,7 @@ class Model:
     left_out_scores: Array
     trust_history: list[dict[str, Any]] = field(default_factory=list)
 
-    @property
-    def boundary_score(self) -> float:
+    def boundary_score(self, sample_weight: Array | None) -> float:
         """The score of a new row on the boundary.
 
         The share ν = 1/Σu of the trusted rows is outside the sphere, at most. Where they are scored as if left out, R²
@@ -62,5 +61,5 @@ class Model:
         if np.array_equal(scores, left_out):
             return 1.0
         nu = min(1.0, 1.0 / float(self.solution.upper.sum()))
-        weights = self.solution.upper / self.solution.upper.max()
-        return float(weighted_quantiles(left_out, [1.0 - nu], None if (weights == 1.0).all() else weights)[0])
+        weights = None if sample_weight is None else sample_weight[self.trusted]
+        return float(weighted_quantiles(left_out, [1.0 - nu], weights)[0])

@@ -48,7 +48,7 @@ def _given(Q: Array, F: int, n_components: Any) -> Array:
         raise ValueError("init must be finite, got NaN or infinite values")
     if Q.ndim != 2 or Q.shape[1] != F or not 1 <= Q.shape[0] <= F:
         raise ValueError(f"init must be 'pca', 'random' or an array of shape (d, {F}), got shape {Q.shape}")
-    if n_components not in (None, Q.shape[0]) and not (n_components == "all" and Q.shape[0] == F):
+    if n_components not in (None, "all", Q.shape[0]):
         raise ValueError(f"init has {Q.shape[0]} rows but n_components={n_components}; they must agree")
     orthonormal = orthonormalise(Q)
     if len(orthonormal) < len(Q):

@@ -120,6 +120,7 @@ def detector_of(case, data, n_iter):
         updater=WithoutRidge(updater, graph),
         criterion=str(data["minmax"][case]),
         C=float(data["C"][case]),
+        n_components=d,
         init=data["Q0"][case, :d],
         n_iter=n_iter,
         center=False,

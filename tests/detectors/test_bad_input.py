@@ -362,7 +362,7 @@ def test_starts_of_a_wrong_shape_or_content_are_refused(init, message):
     refuses(ValueError, message, init=init, n_components=None)
 
 
-@pytest.mark.parametrize("n_components", [3, "all"])
+@pytest.mark.parametrize("n_components", [3])
 def test_start_and_number_of_components_must_agree(n_components):
     message = f"init has 2 rows but n_components={n_components}; they must agree"
     refuses(ValueError, message, init=np.eye(4)[:2], n_components=n_components)

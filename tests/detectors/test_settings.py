@@ -26,8 +26,8 @@ def filled(n_rows=1000, **params):
         (5000, False, 3e-4, 1.0, (0.1, 0.65, 0.25)),
         (30, True, 1e-6 / 0.09**3, 4 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
         (100, True, 1e-6, 4.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
-        (700, True, 1e-6, 4.0, (0.05, 0.7, 0.25)),
-        (5000, True, 1e-6, 4.0, (0.05, 0.7, 0.25)),
+        (700, True, 1e-6, 4.0, (0.02, 0.73, 0.25)),
+        (5000, True, 1e-6, 4.0, (0.02, 0.73, 0.25)),
     ],
 )
 def test_ridge_width_and_views_depend_on_the_rows(n_rows, novelty, ridge, widening, view_weights):

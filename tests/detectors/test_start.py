@@ -79,7 +79,6 @@ ERRORS = [
     ({"init": np.full((2, 4), np.nan)}, "init must be finite, got NaN or infinite values"),
     ({"init": np.ones((2, 4))}, "the 2 rows of init span only 1 dimensions"),
     ({"init": np.eye(4)[:2], "n_components": 3}, "init has 2 rows but n_components=3; they must agree"),
-    ({"init": np.eye(4)[:2], "n_components": "all"}, "init has 2 rows but n_components=all; they must agree"),
 ]
 
 
