@@ -234,11 +234,15 @@ def _measured(name: str, task: Task, train: Any, new: Any, labels: Any, new_labe
 
 def report(given: argparse.Namespace, stored: pd.DataFrame) -> None:
     """Write the goals and the tables of the parts asked for."""
+    # Only what every detector was fitted to: another run may have stored more seeds of some.
+    stored = stored[stored["detector"].isin([*OURS, *RADIUS, *PEERS])]
+    detectors = stored.groupby("collection")["detector"].transform("nunique")
+    stored = stored[stored.groupby(KEY[:4])["detector"].transform("nunique") == detectors]
     chosen = json.loads((HERE / "quality_parts.json").read_text(encoding="utf-8"))["choose"]
     fits = dict(iter(stored.groupby("collection")))
     both = pd.concat([fits[name].assign(chosen=fits[name]["dataset"].isin(chosen[name])) for name in COLLECTIONS])
     fits |= {"not chosen on": both[~both["chosen"]], "chosen on": both[both["chosen"]], "all sets": both}
-    sections = {
+    parts = {
         "settings": _settings,
         "calibration": _calibration,
         "planted": _planted,
@@ -247,7 +251,7 @@ def report(given: argparse.Namespace, stored: pd.DataFrame) -> None:
     }
     failed = stored.loc[stored["detector"].str.startswith("GESSVDD"), "failure"].count()
     texts = [goal("failed fits of our detectors", failed, 0, 0)]
-    texts += [text for part in given.parts.split(",") for text in sections[part](fits)]
+    texts += [text for part in given.parts.split(",") for text in parts[part](fits)]
     facts = ", ".join(f"{key} {value}" for key, value in {**machine(), **versions(), "code": given.code}.items())
     head = f"`python {' '.join(sys.argv)}`, {strftime('%d %B %Y')}; {facts}."
     goals, by_set, tables = ([text for text in texts if text.startswith(mark)] for mark in ("- ", "# ", "## "))
