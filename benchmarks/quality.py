@@ -242,16 +242,11 @@ def report(given: argparse.Namespace, stored: pd.DataFrame) -> None:
     fits = dict(iter(stored.groupby("collection")))
     both = pd.concat([fits[name].assign(chosen=fits[name]["dataset"].isin(chosen[name])) for name in COLLECTIONS])
     fits |= {"not chosen on": both[~both["chosen"]], "chosen on": both[both["chosen"]], "all sets": both}
-    parts = {
-        "settings": _settings,
-        "calibration": _calibration,
-        "planted": _planted,
-        "suite": _suite,
-        "sklearn": _sklearn,
-    }
+    known = (_settings, _calibration, _planted, _suite, _sklearn)
+    sections = {section.__name__.strip("_"): section for section in known}
     failed = stored.loc[stored["detector"].str.startswith("GESSVDD"), "failure"].count()
     texts = [goal("failed fits of our detectors", failed, 0, 0)]
-    texts += [text for part in given.parts.split(",") for text in parts[part](fits)]
+    texts += [text for part in given.parts.split(",") for text in sections[part](fits)]
     facts = ", ".join(f"{key} {value}" for key, value in {**machine(), **versions(), "code": given.code}.items())
     head = f"`python {' '.join(sys.argv)}`, {strftime('%d %B %Y')}; {facts}."
     goals, by_set, tables = ([text for text in texts if text.startswith(mark)] for mark in ("- ", "# ", "## "))
