@@ -122,7 +122,9 @@ def stored_fits(given: argparse.Namespace) -> pd.DataFrame:
         stored = stored[~stored["detector"].str.startswith(tuple(given.fresh))]
         stored.to_csv(given.store, index=False)
         given.fresh = None
-    return stored[stored["version"].isin([given.code, PEERS_VERSION]) & (stored["rows"] == given.rows)]
+    counts = stored["version"].isin([given.code, PEERS_VERSION]) & (stored["rows"] == given.rows)
+    # Two runs at the same time may both have fitted the same.
+    return stored[counts].drop_duplicates(KEY)
 
 
 def tasks(given: argparse.Namespace) -> dict[Task, list[str]]:
