@@ -249,8 +249,10 @@ def report(given: argparse.Namespace, stored: pd.DataFrame) -> None:
     failed = stored.loc[stored["detector"].str.startswith("GESSVDD"), "failure"].count()
     texts = [goal("failed fits of our detectors", failed, 0, 0)]
     texts += [text for part in given.parts.split(",") for text in sections[part](fits)]
-    facts = ", ".join(f"{key} {value}" for key, value in {**machine(), **versions(), "code": given.code}.items())
-    head = f"`python {' '.join(sys.argv)}`, {strftime('%d %B %Y')}; {facts}."
+    here = {key: value for key, value in machine().items() if key != "system"}
+    facts = ", ".join(f"{key} {value}" for key, value in {**here, **versions(), "code": given.code}.items())
+    command = " ".join(sys.argv).replace(str(given.data_dir), "DATA")
+    head = f"`python {command}`, {strftime('%d %B %Y')}; {facts}."
     goals, by_set, tables = ([text for text in texts if text.startswith(mark)] for mark in ("- ", "# ", "## "))
     text = "\n\n".join(["# Quality out of the box", head, INTRODUCTION, "## Goals", "\n".join(goals), *tables])
     (given.results / "quality.md").write_text(text + "\n", encoding="utf-8")
