@@ -122,7 +122,9 @@ def stored_fits(given: argparse.Namespace) -> pd.DataFrame:
         stored = stored[~stored["detector"].str.startswith(tuple(given.fresh))]
         stored.to_csv(given.store, index=False)
         given.fresh = None
-    return stored[stored["version"].isin([given.code, PEERS_VERSION]) & (stored["rows"] == given.rows)]
+    counts = stored["version"].isin([given.code, PEERS_VERSION]) & (stored["rows"] == given.rows)
+    # Two runs at the same time may both have fitted the same.
+    return stored[counts].drop_duplicates(KEY)
 
 
 def tasks(given: argparse.Namespace) -> dict[Task, list[str]]:
@@ -234,17 +236,16 @@ def _measured(name: str, task: Task, train: Any, new: Any, labels: Any, new_labe
 
 def report(given: argparse.Namespace, stored: pd.DataFrame) -> None:
     """Write the goals and the tables of the parts asked for."""
+    # Only what every detector was fitted to: another run may have stored more seeds of some.
+    stored = stored[stored["detector"].isin([*OURS, *RADIUS, *PEERS])]
+    detectors = stored.groupby("collection")["detector"].transform("nunique")
+    stored = stored[stored.groupby(KEY[:4])["detector"].transform("nunique") == detectors]
     chosen = json.loads((HERE / "quality_parts.json").read_text(encoding="utf-8"))["choose"]
     fits = dict(iter(stored.groupby("collection")))
     both = pd.concat([fits[name].assign(chosen=fits[name]["dataset"].isin(chosen[name])) for name in COLLECTIONS])
     fits |= {"not chosen on": both[~both["chosen"]], "chosen on": both[both["chosen"]], "all sets": both}
-    sections = {
-        "settings": _settings,
-        "calibration": _calibration,
-        "planted": _planted,
-        "suite": _suite,
-        "sklearn": _sklearn,
-    }
+    known = (_settings, _calibration, _planted, _suite, _sklearn)
+    sections = {section.__name__.strip("_"): section for section in known}
     failed = stored.loc[stored["detector"].str.startswith("GESSVDD"), "failure"].count()
     texts = [goal("failed fits of our detectors", failed, 0, 0)]
     texts += [text for part in given.parts.split(",") for text in sections[part](fits)]
