@@ -61,7 +61,7 @@ class GESSVDD(SubspaceDetector):
         Which iterate becomes the model: the last, as in the paper, or the one whose criterion in ``history_`` is the
         best: the largest for "max", the smallest for "min", among those that have lost the fewest dimensions.
     init : {"pca", "random"} or array of shape (d, F), default="pca"
-        The start of Q.
+        The start of Q; an array decides d, unless ``n_components`` is a number.
     center : bool, optional
         Whether the features are centred by their training mean. Unless given they are, except in the whole of a
         kernel's space, where the mean is one direction among all.

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from pyod_gessvdd.dual import project_to_feasible, upper_bounds
 from pyod_gessvdd.qp import KernelDual
 from pyod_gessvdd.qp.active_set import settle
-from pyod_gessvdd.qp.interior_point import InteriorPoint
+from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 
 duals = st.builds(
     lambda seed, nu, D: KernelDual(
@@ -29,7 +29,8 @@ def test_it_finds_the_optimum_from_any_feasible_start(dual, seed):
     start = project_to_feasible(np.random.default_rng(seed).random(50) / 50, dual.upper)
     alpha, _ = settle(dual, start)
     assert dual.gap(alpha) <= 1e-10
-    reference = InteriorPoint().solve(dual)
+    # Not the interior point, which stops short of the optimum on a few of these: its own gap says so.
+    reference = FrankWolfe(compiled=False).solve(dual)
     assert dual.objective(alpha) == pytest.approx(dual.objective(reference.alpha), rel=1e-9)
 
 
