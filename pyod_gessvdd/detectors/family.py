@@ -1,4 +1,4 @@
-"""The methods beside which the paper puts GESSVDD, in its API: each fixes some settings of Algorithm 1.
+"""The methods that the paper compares GESSVDD with, in its API: each fixes some settings of Algorithm 1.
 
 =========  ==========================================================  =======================
 class      what it fixes                                               paper

@@ -42,7 +42,7 @@ class GESSVDD(SubspaceDetector):
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) should rise or fall.
     n_components : int, "all" or None, default="all"
         d, the dimension of the subspace. "all" describes the whole space; with a kernel and a graph other than
-        "identity", or with updates, that are its first 300 directions and the rest. None takes 300 dimensions (30 with
+        "identity", or with updates, these are its first 300 directions and the rest. None takes 300 dimensions (30 with
         ``residual=False``), or as many as the features vary in and the graph sees; a number that turns out to be too
         large is reduced with a warning.
     C : float, optional

@@ -88,6 +88,7 @@ def for_rows(settings: dict[str, Any], n_rows: float, *, has_features: bool = Fa
     """
     whole = settings["n_components"] == "all" and not has_features
     novelty, residual = bool(settings["novelty"]), bool(settings["residual"])
+    # The constants were chosen by measurement; docs/defaults.md has the table and the log.
     few, many = min(1.0, max(0.05, (n_rows / FEW_ROWS) ** 2)), min(1.0, n_rows / MANY_ROWS)
     filled = dict(settings)
     expected = settings["contamination"]
