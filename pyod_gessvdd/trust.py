@@ -19,7 +19,8 @@ from pyod_gessvdd.feature_map import FeatureMap, fit_features, learn_scaling
 from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.linalg import column_means, gram, row_blocks, rows_by_content, weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
-from pyod_gessvdd.whole_space import LEAST_LEFT, LandmarkMap, cholesky, one_copy
+from pyod_gessvdd.whole_space.factor import LEAST_LEFT, cholesky, one_copy
+from pyod_gessvdd.whole_space.landmarks import LandmarkMap
 
 Array = np.ndarray
 

@@ -16,7 +16,9 @@ from pyod_gessvdd.dual import upper_bounds
 from pyod_gessvdd.kernels.pairwise import RBF, FunctionKernel, LaplacianKernel, Mixed
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_svdd
-from pyod_gessvdd.whole_space import MAX_COORDINATES, cholesky, learn, svdd
+from pyod_gessvdd.whole_space import learn, svdd
+from pyod_gessvdd.whole_space.description import MAX_COORDINATES
+from pyod_gessvdd.whole_space.factor import cholesky
 from tests.oracle import whole_space as oracle
 
 N, D = 50, 4
