@@ -28,6 +28,10 @@ SOLVED = 1e-11
 SMALL = 256
 
 
+#: With no more than this share of its squares in the mean of the data a scatter loses no digits to it.
+FAR_ORIGIN = 1e-2
+
+
 class Graph:
     """A positive semi-definite N × N matrix ``L = B + V diag(w) Vᵀ``, kept in its parts.
 
@@ -168,13 +172,24 @@ class Graph:
 
     # What the flow needs -----------------------------------------------------------------------------------------
 
-    def scatter(self, Phi: Array) -> Array:
+    def scatter(self, Phi: Array, total: Array | None = None) -> Array:
         """S_x = Φᵀ L Φ (paper eq. ``Einv``), of shape (F, F), in blocks of rows.
 
-        Where L does not see a shift the data are centred first: data far from the origin keep their digits.
+        Data far from the origin are centred first where L does not see a shift: they keep their digits.
+
+        Parameters
+        ----------
+        Phi : ndarray of shape (N, F)
+            The features.
+        total : ndarray of shape (F, F), optional
+            Their scatter around their mean, if it is known: it saves a pass over the rows.
         """
-        shift = column_means(Phi) if self.kills_constants else np.zeros(Phi.shape[1])
-        if _is_number(self.base):
+        mean = column_means(Phi)
+        is_far = len(Phi) * float(mean @ mean) > FAR_ORIGIN * float(np.vdot(Phi, Phi))
+        shift = mean if is_far and self.kills_constants else np.zeros_like(mean)
+        if _is_number(self.base) and total is not None:
+            S = self.base * (total + len(Phi) * np.outer(mean - shift, mean - shift))
+        elif _is_number(self.base):
             S = self.base * gram(Phi, shift)
         elif not _is_matrix(self.base):
             S = gram(Phi, shift, self.base)

@@ -203,7 +203,7 @@ def gram(Phi: Array, shift: Array, weights: Array | None = None) -> Array:
             block = Phi[rows] - shift
             G += block.T @ (weights[rows, None] * block)
         return G
-    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * np.einsum("ij,ij->", Phi, Phi) / Phi.size:
+    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * float(np.vdot(Phi, Phi)) / Phi.size:
         # Nothing is lost by taking off N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
         return Phi.T @ Phi - len(Phi) * np.outer(shift, shift)
     G = np.zeros((Phi.shape[1], Phi.shape[1]))

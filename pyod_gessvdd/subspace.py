@@ -26,17 +26,30 @@ NEARLY_ORTHONORMAL = 0.3
 SURELY_INDEPENDENT = 1e-6
 
 
-def principal_directions(Phi: Array, weights: Array | None = None, *, around_mean: bool = True) -> Array:
+def total_scatter(Phi: Array, weights: Array | None = None, *, around_mean: bool = True) -> Array | None:
+    """Φᵀ Φ of the features around their mean, or None where they are more than rows and it is larger than they are.
+
+    Without ``around_mean`` around zero. A row of weight 2 counts as two rows.
+    """
+    if Phi.shape[0] < Phi.shape[1]:
+        return None
+    return gram(Phi, column_means(Phi, weights) if around_mean else np.zeros(Phi.shape[1]), weights)
+
+
+def principal_directions(
+    Phi: Array, weights: Array | None = None, *, around_mean: bool = True, total: Array | None = None
+) -> Array:
     """All directions in which the features vary, largest variance first, as rows: of shape (rank, F).
 
-    Without ``around_mean`` all directions in which they differ from zero. A row of weight 2 counts as two rows.
+    Without ``around_mean`` all directions in which they differ from zero. ``total`` is their :func:`total_scatter`, if
+    it is known.
     """
-    mean = column_means(Phi, weights) if around_mean else np.zeros(Phi.shape[1])
-    if Phi.shape[0] < Phi.shape[1]:
-        centred = Phi - mean if weights is None else np.sqrt(weights)[:, None] * (Phi - mean)
+    scatter = total_scatter(Phi, weights, around_mean=around_mean) if total is None else total
+    if scatter is None:
+        centred = Phi - column_means(Phi, weights) if around_mean else Phi
+        centred = centred if weights is None else np.sqrt(weights)[:, None] * centred
         _, singular, Vt = scipy.linalg.svd(centred, full_matrices=False)
         return _oriented(Vt[singular > np.sqrt(RELATIVE_ZERO) * singular[0]]) if singular[0] > 0 else Vt[:0]
-    scatter = gram(Phi, mean, weights)
     variances = np.diag(scatter)
     if np.abs(scatter - np.diag(variances)).max() <= RELATIVE_ZERO * variances.max():
         # The features of a kernel map are principal components already: their directions are the axes.

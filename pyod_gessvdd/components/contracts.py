@@ -16,7 +16,7 @@ needs a newer contract than this package has is not loaded, and ``gessvdd plugin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, ClassVar
@@ -228,29 +228,38 @@ class UpdateState:
     def alpha_mean(self) -> Array:
         """A = Σ α_i φ_i, of shape (F,)."""
         mean = np.zeros(self.Phi.shape[1])
-        for rows in row_blocks(len(self.support), self.Phi.shape[1]):
-            index = self.support[rows]
-            mean += self.alpha[index] @ self.Phi[index]
+        for alpha, rows in self._support_blocks():
+            mean += alpha @ rows
         return mean
 
     def alpha_scatter_dot(self, B: Array) -> Array:
         """S_α @ B for B of shape (F, m), without forming S_α: Σ α_i (φ_i − a)(φ_i − a)ᵀ B over the support."""
-        out = np.zeros((self.Phi.shape[1], B.shape[1]))
-        for rows in row_blocks(len(self.support), self.Phi.shape[1]):
-            index = self.support[rows]
-            block = self.Phi[index] - self.alpha_mean
-            out += block.T @ (self.alpha[index, None] * (block @ B))
-        return out
+        return self._alpha_scatter(lambda rows: rows @ B, B)
 
     @cached_property
     def S_alpha(self) -> Array:
         """S_α = Φᵀ L_α Φ (paper eq. ``salpha``), of shape (F, F); L_α itself is never formed."""
-        S = np.zeros((self.Phi.shape[1], self.Phi.shape[1]))
+        S = self._alpha_scatter(lambda rows: rows, None)
+        return (S + S.T) / 2
+
+    def _alpha_scatter(self, right: Callable[[Array], Array], B: Array | None) -> Array:
+        # Around a point among the rows, not around their mean, which would take another pass: S_α is what
+        # Σ α_i (φ_i − r)(φ_i − r)ᵀ leaves when (a − r)(a − r)ᵀ is taken off.
+        reference: Array | None = None
+        total, away = 0.0, 0.0
+        for alpha, rows in self._support_blocks():
+            if reference is None:
+                reference = (alpha @ rows) / alpha.sum()
+            rows -= reference
+            total = total + rows.T @ (alpha[:, None] * right(rows))
+            away = away + alpha @ rows
+        return total - np.outer(away, away if B is None else away @ B)
+
+    def _support_blocks(self) -> Iterator[tuple[Array, Array]]:
+        """α and a copy of the features, of the rows that have any α, in blocks."""
         for rows in row_blocks(len(self.support), self.Phi.shape[1]):
             index = self.support[rows]
-            block = self.Phi[index] - self.alpha_mean
-            S += block.T @ (self.alpha[index, None] * block)
-        return (S + S.T) / 2
+            yield self.alpha[index], self.Phi[index]
 
 
 class Updater(Component):

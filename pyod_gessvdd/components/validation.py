@@ -58,11 +58,11 @@ def build_graph(laplacian: Laplacian, Phi: Array, random_state: int, sample_weig
     return as_graph(laplacian.build_weighted(Phi, random_state, sample_weight), len(Phi), laplacian)
 
 
-def graph_scatter(graph: Graph, Phi: Array, laplacian: Laplacian) -> Array:
-    """S_x = Φᵀ L_x Φ; an error if nothing is left of the features' scatter."""
-    S_x = graph.scatter(Phi)
+def graph_scatter(graph: Graph, Phi: Array, laplacian: Laplacian, total: Array | None = None) -> Array:
+    """S_x = Φᵀ L_x Φ; an error if nothing is left of the features' scatter. ``total``: see :meth:`Graph.scatter`."""
+    S_x = graph.scatter(Phi, total)
     # Relative to a weight of one per sample and edge, what is left of a scatter of zero is rounding.
-    if not np.trace(S_x) > RELATIVE_ZERO * np.einsum("ij,ij->", Phi, Phi) / len(Phi):
+    if not np.trace(S_x) > RELATIVE_ZERO * float(np.vdot(Phi, Phi)) / len(Phi):
         raise ValueError(
             f"laplacian {laplacian.name!r} leaves no scatter in the features (its trace is {np.trace(S_x):.3g}); "
             "choose another graph"

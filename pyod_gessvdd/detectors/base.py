@@ -30,6 +30,7 @@ from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
 from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.residual import LEFT_OUT_POWER
+from pyod_gessvdd.subspace import total_scatter
 from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
 from pyod_gessvdd.trust import Trust, trusted_rows
 
@@ -131,9 +132,9 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         if settings["trim"] == 0.0 or not parts.kernel.input_is_rows:
             return Trust(rows, [])
         inside = None if weights is None else weights[rows]
-        kernel = self._component("kernel", {**settings, "view_weights": None, "widening": None})
-        if "view_weights" in kernel.get_params(deep=False):
-            kernel.set_params(view_weights=None)  # trust looks at one view, whatever the description looks at
+        kernel = self._component("kernel", {**settings, "widening": None})
+        for name in {"view_weights", "smooth"} & kernel.get_params(deep=False).keys():
+            kernel.set_params(**{name: None})  # trust looks at one view, whatever the description looks at
         trust = trusted_rows(
             X[rows],
             kernel,
@@ -216,8 +217,10 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             chosen = np.isin(np.arange(len(X)), trusted)
             parts = replace(parts, laplacian=parts.laplacian.of_rows(chosen))
         graph = build_graph(parts.laplacian, Phi, settings["random_state"], weights)
-        S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian)
-        Q = start(Phi, S_x, settings, settings["random_state"], weights)
+        # What start and graph have in common, once; a graph of weighted rows has its own.
+        total = total_scatter(Phi) if weights is None and settings["around_mean"] else None
+        S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian, total)
+        Q = start(Phi, S_x, settings, settings["random_state"], weights, total)
 
         def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> tuple[Boundary, QPSolution]:
             return self._boundary.fit(

@@ -69,6 +69,9 @@ MOST_TRIMMED = 0.1
 #: The least weight of the columns as they are, by ``novelty``: in many columns only they tell a row that is far off in
 #: one of them.
 LEAST_PLAIN = {False: 0.1, True: 0.02}
+#: The share of the smooth kernel in each view, by ``novelty``: only the logarithms gain from the cusp of the other one
+#: where outliers are expected, the ranks of clean rows too.
+SMOOTH = {False: (1.0, 0.5, 1.0), True: (1.0, 0.5, 0.5)}
 #: From the second number of rows on nothing depends on how many they are; below the first kernels become wider.
 FEW_ROWS, MANY_ROWS = 100, 700
 
@@ -107,7 +110,9 @@ def for_rows(settings: dict[str, Any], n_rows: float, *, has_features: bool = Fa
     # The more rows, the more their ranks are worth; with few the columns as they are stand in for them.
     ranks, plain = 0.25 * many, max(LEAST_PLAIN[novelty], 0.5 * (1.0 - many))
     views = (plain, 1.0 - plain - ranks, ranks)
-    filled["view_weights"] = views if settings["standardize"] == "auto" else None
+    has_views = settings["standardize"] == "auto"
+    filled["view_weights"] = views if has_views else None
+    filled["smooth"] = SMOOTH[novelty] if has_views else None
     return filled
 
 

@@ -16,7 +16,12 @@ DEFAULT_COMPONENTS, DEFAULT_COMPONENTS_PAPER = 300, 30
 
 
 def start(
-    Phi: Array, S_x: Array | None, settings: dict[str, Any], random_state: int, sample_weight: Array | None = None
+    Phi: Array,
+    S_x: Array | None,
+    settings: dict[str, Any],
+    random_state: int,
+    sample_weight: Array | None = None,
+    total: Array | None = None,
 ) -> Array:
     """The first Q: d principal directions, random ones, or the user's.
 
@@ -32,11 +37,13 @@ def start(
         Seeds random directions.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
+    total : ndarray of shape (F, F), optional
+        See :func:`~pyod_gessvdd.subspace.total_scatter`.
     """
     init, F = settings["init"], Phi.shape[1]
     if not isinstance(init, str):
         return _given(np.asarray(init, dtype=float), F, settings["n_components"])
-    directions = principal_directions(Phi, sample_weight, around_mean=settings["around_mean"])
+    directions = principal_directions(Phi, sample_weight, around_mean=settings["around_mean"], total=total)
     if len(directions) == 0:
         raise ValueError(f"all {len(Phi)} rows of X are equal: there is nothing to describe")
     d = _dimension(F, len(directions), S_x, settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, ClassVar
@@ -186,39 +186,54 @@ class Mixed(WidthKernel):
         ``gamma`` is divided by it where it is not a number; the detector's if None, else 1.
     view_weights : sequence of float, optional
         The weight of each view; the detector's if None, else all are equal.
+    smooth : sequence of float, optional
+        The share of the smooth kernel in each view, between 0 and 1; the detector's if None, else one half. The kernel
+        with the cusp takes three times as long.
     energy, approximation, n_landmarks, landmarks, center, random_state
         See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
     """
 
     name = "mixed"
-    inherits = ("widening", "view_weights")
+    inherits = ("widening", "view_weights", "smooth")
     differentiable = True
     averages_views = True
 
     widening: float | None = None
     view_weights: Sequence[float] | None = None
+    smooth: Sequence[float] | None = None
 
     def prepare(self, X: Array, sample_weight: Array | None = None) -> None:
         """Find the width, from the columns of one view."""
         n_views = self.n_views_
-        given = self.view_weights
-        if given is not None and len(given) != n_views:
-            raise ValueError(f"view_weights must hold a weight for each of the {n_views} views, got {given!r}")
-        self.view_weights_ = np.full(n_views, 1.0 / n_views) if given is None else np.array(given, dtype=float)
+        self.view_weights_ = self._for_views("view_weights", "a weight", self.view_weights, 1.0 / n_views)
+        self.smooth_ = self._for_views("smooth", "a share", self.smooth, 0.5)
+        if not ((self.smooth_ >= 0.0) & (self.smooth_ <= 1.0)).all():
+            raise ValueError(f"smooth must hold shares between 0 and 1, got {self.smooth!r}")
         gamma = "auto" if self.gamma is None else self.gamma
         self.gamma_ = kernel_width(gamma, self._views(X)[0], self.random_state, sample_weight)
         if isinstance(gamma, str) and self.widening is not None:
             self.gamma_ /= self.widening
 
+    def _for_views(self, name: str, what: str, given: Sequence[float] | None, otherwise: float) -> Array:
+        if given is None:
+            return np.full(self.n_views_, otherwise)
+        if len(given) != self.n_views_:
+            raise ValueError(f"{name} must hold {what} for each of the {self.n_views_} views, got {given!r}")
+        return np.array(given, dtype=float)
+
     def gram(self, X: Array, Y: Array) -> Array:
         """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²) of each view, averaged."""
-        K = np.zeros((len(X), len(Y)))
-        for weight, x, y in zip(self.view_weights_, self._views(X), self._views(Y), strict=True):
-            if weight == 0.0:
-                continue
-            for part in (self._cusped(x, y), self._smooth(x, y)):
-                part *= weight / 2
-                K += part
+        parts = (
+            part
+            for cusped, smooth, x, y in self._weighted_views(X, Y)
+            for part in (self._cusped(x, y, cusped), self._smooth(x, y, smooth))
+            if part is not None
+        )
+        K = next(parts, None)
+        if K is None:
+            return np.zeros((len(X), len(Y)))
+        for part in parts:
+            K += part
         return K
 
     def gram_diagonal(self, X: Array) -> Array:
@@ -227,30 +242,45 @@ class Mixed(WidthKernel):
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
         """The mean of what the kernels have."""
-        parts = []
-        for share, x, y in zip(self.view_weights_, self._views(X), self._views(Y), strict=True):
-            by_signs = _summed_signs(x, y, weights * self._cusped(x, y))
-            by_differences = _summed_differences(x, y, weights * self._smooth(x, y))
-            parts.append(-self.gamma_ * share * (by_signs / 4 + by_differences))
-        return np.hstack(parts)
+        pulled = []
+        for cusped, smooth, x, y in self._weighted_views(X, Y):
+            total = np.zeros_like(x)
+            if (part := self._cusped(x, y, cusped)) is not None:
+                total -= self.gamma_ / 2 * _summed_signs(x, y, weights * part)
+            if (part := self._smooth(x, y, smooth)) is not None:
+                total -= 2.0 * self.gamma_ * _summed_differences(x, y, weights * part)
+            pulled.append(total)
+        return np.hstack(pulled)
+
+    def _weighted_views(self, X: Array, Y: Array) -> Iterator[tuple[float, float, Array, Array]]:
+        """The weights of the two kernels in each view, and the view's columns."""
+        weights = zip(self.view_weights_ * (1.0 - self.smooth_), self.view_weights_ * self.smooth_, strict=True)
+        for (cusped, smooth), x, y in zip(weights, self._views(X), self._views(Y), strict=True):
+            yield float(cusped), float(smooth), x, y
 
     def _views(self, X: Array) -> list[Array]:
         return [X] if self.n_views_ == 1 else [np.ascontiguousarray(x) for x in np.hsplit(X, self.n_views_)]
 
     # The same as scikit-learn's, whose checks of every block cost as much as the blocks of a few hundred landmarks.
 
-    def _cusped(self, X: Array, Y: Array) -> Array:
+    def _cusped(self, X: Array, Y: Array, weight: float) -> Array | None:
+        if weight == 0.0:
+            return None
         K: Array = scipy.spatial.distance.cdist(X, Y, "cityblock")
         K *= -self.gamma_ / 2
-        return np.exp(K, out=K)
+        np.exp(K, out=K)
+        K *= weight
+        return K
 
-    def _smooth(self, X: Array, Y: Array) -> Array:
-        K = X @ Y.T
-        K *= 2.0
-        K -= np.einsum("ij,ij->i", X, X)[:, None]
-        K -= np.einsum("ij,ij->i", Y, Y)
-        np.minimum(K, 0.0, out=K)
-        K *= self.gamma_
+    def _smooth(self, X: Array, Y: Array, weight: float) -> Array | None:
+        if weight == 0.0:
+            return None
+        # The whole exponent, 2γxᵀy − γ‖x‖² − γ‖y‖² and the logarithm of the weight, is one product.
+        root, top = np.sqrt(2.0 * self.gamma_), np.log(weight)
+        x, y = root * X, root * Y
+        lengths_x, lengths_y = (np.einsum("ij,ij->i", z, z) / -2.0 for z in (x, y))
+        K = np.column_stack([x, lengths_x, np.ones(len(x))]) @ np.column_stack([y, np.ones(len(y)), lengths_y + top]).T
+        np.minimum(K, top, out=K)
         return np.exp(K, out=K)
 
 

@@ -13,7 +13,7 @@ from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.components.validation import real_array
 from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError, warn
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, shift_rows
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, row_blocks, shift_rows
 from pyod_gessvdd.qp.kernel_dual import KernelDual
 
 __all__ = ["KernelDual", "QPSolution", "SVDDDual", "solve_in_place", "solve_kernel_svdd", "solve_svdd"]
@@ -108,22 +108,36 @@ def solve_in_place(
 ) -> QPSolution:
     """:func:`solve_svdd` for points that may be overwritten, with bounds and a feasible start that are known."""
     # Backends see points around the origin with a linear term of mean one, whatever the offset and the unit.
-    offset = column_means(Z)
-    shift_rows(Z, offset, out=Z)
-    linear = np.einsum("ij,ij->i", Z, Z)
-    rounding = (16 * np.finfo(float).eps * float(np.abs(offset).max())) ** 2
-    if linear.sum() <= rounding * len(Z):
-        Z[:] = 0.0  # what is left is the rounding of the offset
-        linear[:] = 0.0
+    offset = _moved_home(Z)
+    scale2 = float(np.vdot(Z, Z)) / len(Z)
     if residual2 is not None:
-        linear += residual2
-    scale2 = float(linear.sum() / len(Z)) or 1.0
+        scale2 += float(residual2.sum()) / len(Z)
+    scale2 = scale2 or 1.0
     scale = float(np.sqrt(scale2))
-    Z /= scale
-    linear /= scale2
+    linear = np.empty(len(Z))
+    for rows in row_blocks(*Z.shape):
+        block = Z[rows]
+        block /= scale
+        np.einsum("ij,ij->i", block, block, out=linear[rows])
+    if residual2 is not None:
+        linear += residual2 / scale2
     dual = SVDDDual(Z, upper, tol, linear=linear)
     solution = _solve(dual, solver, warm_start)
     return _in_units(solution, scale2, center=offset + scale * solution.center)
+
+
+def _moved_home(Z: Array) -> Array:
+    """Take the mean off the points, in place, and return it; where it is rounding there is nothing to take off."""
+    offset = column_means(Z)
+    size2, offset2 = float(np.vdot(Z, Z)) / len(Z), float(offset @ offset)
+    if offset2 <= RELATIVE_ZERO**2 * size2:
+        return np.zeros_like(offset)
+    shift_rows(Z, offset, out=Z)
+    if size2 - offset2 <= FAR_ORIGIN * offset2:
+        rounding = (16 * np.finfo(float).eps * float(np.abs(offset).max())) ** 2
+        if float(np.vdot(Z, Z)) <= rounding * len(Z):
+            Z[:] = 0.0  # what is left is the rounding of the offset
+    return offset
 
 
 def solve_kernel_svdd(
