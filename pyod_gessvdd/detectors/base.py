@@ -25,6 +25,7 @@ from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, counting_
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_features, has_whole_space
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
+from pyod_gessvdd.errors import warn
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
 from pyod_gessvdd.linalg import few_threads
@@ -100,13 +101,15 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
 
     def _learn(self, X: Array, weights: Array | None, settings: dict[str, Any]) -> Model:
         """Algorithm 1, from the rows to the description."""
-        if (X[-1] == X[0]).all() and (X[0] == X).all():
-            raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
         upper_bounds(len(X), settings["C"], settings["nu"], weights)  # says what is wrong with them
         weights, settings = counting_rows(weights, settings)
         parts = self._components(settings)
         parts.check(settings)
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))
+        if (X[-1] == X[0]).all() and (X[0] == X).all():
+            if not whole or isinstance(parts.laplacian, NoGraph):
+                raise ValueError(f"all {len(X)} rows of X are equal: there is nothing to describe")
+            warn(f"all {len(X)} rows of X are equal: scores are distances from that one row")
         n_rows = len(X) if weights is None else float(weights.sum())
         settings = for_rows(settings, n_rows, has_features=not whole and has_features(parts, settings))
         settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)

@@ -59,8 +59,8 @@ class WholeSpace:
 
     @cached_property
     def unit(self) -> float:
-        """R², or rounding where that is larger: what can divide."""
-        return max(self.radius2, np.finfo(float).eps ** 2 * (self.center_norm2 or 1.0))
+        """R²; the squared length of the centre where R² is rounding, as around rows that are all equal."""
+        return self.radius2 if self.radius2 > np.finfo(float).eps * self.center_norm2 else self.center_norm2 or 1.0
 
     def scores(self, X: Array) -> Array:
         """dist²/R² of each row: 1 on the sphere, more outside, of shape (n,)."""

@@ -184,8 +184,26 @@ def test_constant_columns_do_not_count_among_the_directions():
 @pytest.mark.parametrize("laplacian", ["none", "identity", "pca", "within", "between", "knn"])
 @pytest.mark.parametrize("params", [{}, {"standardize": False}, {"standardize": False, "center": False}])
 def test_equal_rows_are_refused(params, laplacian, kernel):
+    if (kernel, laplacian) == ("rbf", "identity"):
+        params = {**params, "n_components": 2}  # the whole space has a description of them, see below
     message = "all 20 rows of X are equal: there is nothing to describe"
     refuses(ValueError, message, np.full((20, 3), 1.7), laplacian=laplacian, kernel=kernel, **params)
+
+
+@pytest.mark.parametrize("params", [{}, {"novelty": True}, {"threshold": "radius"}])
+@pytest.mark.parametrize("n_rows", [2, 30, 3000])
+def test_the_whole_space_describes_equal_rows(params, n_rows):
+    X = np.full((n_rows, 3), 1.7)
+    with pytest.warns(UserWarning, match=f"^all {n_rows} rows of X are equal: scores are distances from that one row$"):
+        detector = GESSVDD(random_state=0, **params).fit(X)
+    assert not detector.labels_.any()
+    assert not detector.predict(X).any()
+    assert np.ptp(detector.decision_scores_) == 0
+    near, far, farthest = X[0] + np.array([[1.0], [10.0], [1000.0]])
+    scores = detector.decision_function([X[0], near, far, farthest])
+    assert (np.diff(scores) > 0).all()
+    assert scores[-1] < 1e9
+    assert detector.predict([far, farthest]).all()
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (5, 5), (1, 1)])
