@@ -16,6 +16,8 @@ from pyod_gessvdd.whole_space.factor import cholesky
 
 Array = np.ndarray
 
+#: What is left of a squared length below this share of it is what its parts were rounded by.
+ROUNDING = 1e-10
 #: The coordinates that ``transform`` gives, in the directions of largest scatter.
 MAX_COORDINATES = 300
 
@@ -117,11 +119,13 @@ class WholeSpace:
             scaled = self.scaling.apply(block)
             K = self.kernel.gram(scaled, self.landmarks)
             Z = K @ basis
-            squares = self.kernel.gram_diagonal(scaled) * self.scale - np.einsum("ij,ij->i", Z, Z)
+            whole = self.kernel.gram_diagonal(scaled) * self.scale
+            squares = whole - np.einsum("ij,ij->i", Z, Z)
             if self.factor is not None:
                 inner = K @ self.factor.T
                 squares -= np.einsum("ij,ij->i", inner, inner)
-            return np.column_stack([Z, np.sqrt(np.maximum(squares, 0.0))])
+            # In a root rounding would be seven digits larger than in any other column.
+            return np.column_stack([Z, np.sqrt(np.where(squares > ROUNDING * whole, squares, 0.0))])
 
         return map_blocks(of_block, X, self.row_cost(X.shape[1]))
 

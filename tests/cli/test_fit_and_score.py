@@ -144,7 +144,7 @@ def test_every_format_is_read(invoke, table, tmp_path, name):
         (["gaps.csv"], "gaps.csv: 2 values are missing or infinite, the first in column 'b' of data row 2; fill them"),
         (["twice.parquet"], "twice.parquet cannot be read: "),
         (["empty.csv"], "empty.csv has 0 rows and 2 columns; one of each is needed"),
-        (["equal.csv", "-d", "SVDD"], "SVDD cannot be fitted on equal.csv: all 3 rows of X are equal: there is nothing"),
+        (["equal.csv", "-d", "SVDD"], "SVDD cannot be fitted on equal.csv: all 3 rows of X are equal: there is"),
         (["only.csv", "--label", "a"], "only.csv has no column left to fit on"),
         (["no.npz"], "no.npz has no matrix 'X'; it has 'Z'"),
         (["rows.csv", "-o", "taken"], "taken is there already; choose another name or replace it with --force"),
