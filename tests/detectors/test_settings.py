@@ -45,6 +45,11 @@ def test_view_weights_are_shares(novelty, n_rows):
     assert min(weights) >= 0
 
 
+def test_only_where_they_help_views_have_a_kernel_with_a_cusp():
+    assert filled()["smooth"] == (1.0, 0.5, 1.0)
+    assert filled(novelty=True)["smooth"] == (1.0, 0.5, 0.5)
+
+
 def test_with_very_few_rows_kernels_are_wide_but_no_wider_than_twenty_times():
     assert filled(2)["widening"] == filled(20)["widening"] == pytest.approx(20.0)
 
@@ -52,6 +57,7 @@ def test_with_very_few_rows_kernels_are_wide_but_no_wider_than_twenty_times():
 @pytest.mark.parametrize("standardize", [True, False, "robust", "views", "signed_log"])
 def test_views_that_are_asked_for_count_alike(standardize):
     assert filled(standardize=standardize)["view_weights"] is None
+    assert filled(standardize=standardize)["smooth"] is None
 
 
 # What was given -------------------------------------------------------------------------------------------------------

@@ -52,21 +52,55 @@ def test_of_one_view_it_is_the_mean_of_a_cusped_and_a_smooth_kernel(X):
         assert K[i, j] == pytest.approx((cusped + smooth) / 2, rel=1e-9)
 
 
+@pytest.mark.parametrize("smooth", [(1.0, 0.5, 0.0), (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.25, 0.7, 1.0)])
+def test_each_view_has_its_share_of_the_smooth_kernel(smooth):
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(8, 3 * D)), random.normal(size=(5, 3 * D))
+    weights = (0.2, 0.5, 0.3)
+    K = prepared(X, 3, view_weights=weights, smooth=smooth, gamma=0.3).gram(X, Y)
+    for i, j in np.ndindex(K.shape):
+        expected = 0.0
+        for weight, share, difference in zip(weights, smooth, (X[i] - Y[j]).reshape(3, D), strict=True):
+            expected += weight * share * np.exp(-0.3 * (difference**2).sum())
+            expected += weight * (1 - share) * np.exp(-0.15 * np.abs(difference).sum())
+        assert K[i, j] == pytest.approx(expected, rel=1e-12)
+
+
+def test_views_without_any_weight_have_a_kernel_of_zeros(X):
+    assert not prepared(X, 1, view_weights=[0.0]).gram(X, X[:3]).any()
+
+
+@pytest.mark.parametrize("smooth", [(0.5, 0.5), ()])
+def test_as_many_shares_as_views_are_needed(smooth):
+    with pytest.raises(ValueError, match="smooth") as refused:
+        prepared(np.zeros((4, 6)), 3, smooth=smooth)
+    assert str(refused.value) == f"smooth must hold a share for each of the 3 views, got {smooth!r}"
+
+
+@pytest.mark.parametrize("smooth", [(0.5, 1.1, 0.5), (-0.1, 0.5, 0.5), (0.5, float("nan"), 0.5)])
+def test_shares_of_the_smooth_kernel_are_shares(smooth):
+    with pytest.raises(ValueError, match="smooth") as refused:
+        prepared(np.zeros((4, 6)), 3, smooth=smooth)
+    assert str(refused.value) == f"smooth must hold shares between 0 and 1, got {smooth!r}"
+
+
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), n_views=st.integers(1, 4))
 def test_kernel_matrices_over_views_are_positive_definite(seed, n_views):
     random = np.random.default_rng(seed)
     X = random.normal(size=(15, 2 * n_views))
-    K = prepared(X, n_views, view_weights=tuple(random.dirichlet(np.ones(n_views)))).gram(X, X)
+    weights, smooth = random.dirichlet(np.ones(n_views)), random.random(n_views).round(1)
+    K = prepared(X, n_views, view_weights=tuple(weights), smooth=tuple(smooth)).gram(X, X)
     assert np.linalg.eigvalsh(K).min() > 0
     assert_allclose(K, K.T, rtol=1e-12)
 
 
+@pytest.mark.parametrize("smooth", [None, (1.0, 0.5, 0.0)])
 @pytest.mark.parametrize("weights", [None, (0.2, 0.5, 0.3), (0.0, 1.0, 0.0)])
-def test_the_pullback_agrees_with_finite_differences(weights):
+def test_the_pullback_agrees_with_finite_differences(weights, smooth):
     random = np.random.default_rng(0)
     X, Y, outer = random.normal(size=(6, 3 * D)), random.normal(size=(9, 3 * D)), random.normal(size=(6, 9))
-    kernel = prepared(Y, 3, view_weights=weights)
+    kernel = prepared(Y, 3, view_weights=weights, smooth=smooth)
     found, h = kernel.gram_pullback(X, Y, kernel.gram(X, Y), outer), 1e-6
     for column in range(3 * D):
         step = h * (np.arange(3 * D) == column)
