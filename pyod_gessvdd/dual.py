@@ -260,6 +260,8 @@ def project_to_feasible(alpha: Array, upper: Array) -> Array:
     return alpha
 
 
+#: The largest sum of weights that is allowed, and the smallest one that can be divided by.
+LARGEST_TOTAL, SMALLEST_TOTAL = 1e100, 1e-290
 #: The share of training points outside the sphere when neither C nor nu is given.
 DEFAULT_NU = 0.1
 
@@ -273,6 +275,8 @@ def upper_bounds(
     says in errors what N counts, if not samples.
     """
     weights = None if sample_weight is None else check_weights(sample_weight, n_samples)
+    if weights is not None and C is None and weights.sum() < SMALLEST_TOTAL:
+        weights = weights / weights.max()  # nu is a share, whatever the weights' unit, and 1/(nu · N) would overflow
     total = float(n_samples if weights is None else weights.sum())
     if C is not None and nu is not None:
         raise ValueError(f"give C or nu, not both, got C={C!r} and nu={nu!r}")
@@ -304,6 +308,10 @@ def check_weights(sample_weight: Any, n_samples: int) -> Array:
         raise ValueError("sample_weight must be finite, got NaN or infinite values")
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative, got {weights.min():.6g}")
+    if weights.max() > LARGEST_TOTAL / n_samples:
+        raise ValueError(
+            f"sample_weight must sum to at most {LARGEST_TOTAL:.0e}, got weights up to {weights.max():.0e}"
+        )
     if weights.sum() == 0:
         raise ValueError("sample_weight must not be all zero")
     return weights

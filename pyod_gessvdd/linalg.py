@@ -35,6 +35,9 @@ Array = np.ndarray
 #: Elements per block in passes over the data: 2 MiB of float64, so that temporaries stay small and in the cache.
 BLOCK_ELEMENTS = 1 << 18
 
+#: Weights below this are divided by the largest of them first.
+TINY_WEIGHT = 1e-290
+
 #: Row sums and eigenvalues below this share of the largest count as zero.
 RELATIVE_ZERO = 1e-12
 
@@ -182,6 +185,9 @@ def not_below_one(weights: Array) -> Array:
     Whole numbers say how often a row is there, and stay. Weights of less than one row per row, such as those that sum
     to one, are relative: all equal, they say what no weights say.
     """
+    largest = float(weights.max())
+    if largest < TINY_WEIGHT:
+        weights = weights / largest  # a sum so small cannot be divided by
     return weights * max(1.0, np.count_nonzero(weights) / float(weights.sum()))
 
 

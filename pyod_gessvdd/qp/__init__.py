@@ -25,6 +25,10 @@ GAP_REFUSED = 0.1
 #: Kernel matrices are centred if their points are closer together than this share of their squared distance from the
 #: origin: up to there at most three digits are lost, and a copy is saved.
 FAR_ORIGIN = 1e-3
+#: A column that varies less than this share of its offset holds the rounding of its values.
+ROUNDING = 16 * float(np.finfo(float).eps)
+#: The largest coordinate, and the smallest mean square, of points whose squared distances keep all their digits.
+LARGEST, SMALLEST = 1e150, 1e-302
 #: What a backend that does not claim to be exact is held to, if ``tol`` asks for more.
 INEXACT_TOL = 1e-6
 
@@ -78,8 +82,10 @@ def solve_svdd(
     Z = np.array(Z, dtype=float)
     if Z.ndim != 2 or 0 in Z.shape:
         raise ValueError(f"Z must be a non-empty matrix of points, got shape {Z.shape}")
-    if not np.isfinite(Z).all():
-        raise ValueError("Z holds NaN or infinite values; the sphere needs finite points")
+    if not (Z.max() <= LARGEST and Z.min() >= -LARGEST):
+        if not np.isfinite(Z).all():
+            raise ValueError("Z holds NaN or infinite values; the sphere needs finite points")
+        raise _out_of_range(float(np.abs(Z).max()))
     upper = upper_bounds(Z.shape[0], C, nu, sample_weight)
     start = None if warm_start is None else project_to_feasible(np.asarray(warm_start, dtype=float), upper)
     outside = None if residual2 is None else _check_residual2(residual2, Z.shape[0])
@@ -107,12 +113,19 @@ def solve_in_place(
     residual2: Array | None = None,
 ) -> QPSolution:
     """:func:`solve_svdd` for points that may be overwritten, with bounds and a feasible start that are known."""
-    # Backends see points around the origin with a linear term of mean one, whatever the offset and the unit.
-    offset = _moved_home(Z)
-    scale2 = float(np.vdot(Z, Z)) / len(Z)
+    weights = None if upper.strides == (0,) else upper  # equal bounds are one number, repeated
+    if weights is not None and not weights.all():
+        used = np.flatnonzero(upper)
+        solution = solve_in_place(Z[used], *_of_rows(used, upper, solver, tol, warm_start, residual2))
+        return _spread(solution, used, upper)
+    # Backends see points around the origin with a linear term of mean one, whatever the offset and the unit. A row
+    # counts as its bound does: one with hardly any weight must not decide in what unit the others are seen.
+    offset, spread2 = _moved_home(Z, weights)
     if residual2 is not None:
-        scale2 += float(residual2.sum()) / len(Z)
-    scale2 = scale2 or 1.0
+        spread2 += _mean(residual2, weights)
+    if not (SMALLEST <= spread2 <= LARGEST**2 or spread2 == 0.0):
+        raise _out_of_range(float(np.sqrt(spread2)))
+    scale2 = spread2 or 1.0
     scale = float(np.sqrt(scale2))
     linear = np.empty(len(Z))
     for rows in row_blocks(*Z.shape):
@@ -126,18 +139,61 @@ def solve_in_place(
     return _in_units(solution, scale2, center=offset + scale * solution.center)
 
 
-def _moved_home(Z: Array) -> Array:
-    """Take the mean off the points, in place, and return it; where it is rounding there is nothing to take off."""
-    offset = column_means(Z)
-    size2, offset2 = float(np.vdot(Z, Z)) / len(Z), float(offset @ offset)
-    if offset2 <= RELATIVE_ZERO**2 * size2:
-        return np.zeros_like(offset)
-    shift_rows(Z, offset, out=Z)
-    if size2 - offset2 <= FAR_ORIGIN * offset2:
-        rounding = (16 * np.finfo(float).eps * float(np.abs(offset).max())) ** 2
-        if float(np.vdot(Z, Z)) <= rounding * len(Z):
-            Z[:] = 0.0  # what is left is the rounding of the offset
-    return offset
+def _moved_home(Z: Array, weights: Array | None) -> tuple[Array, float]:
+    """Take the mean off the points, in place; return it and their mean squared length."""
+    offset = column_means(Z, weights)
+    if float(offset @ offset) <= RELATIVE_ZERO**2 * _mean_square(Z, weights):
+        offset[:] = 0.0  # rounding: they are around the origin already
+    else:
+        shift_rows(Z, offset, out=Z)
+    spread2 = _mean_square(Z, weights)
+    if spread2 <= max((ROUNDING * float(np.abs(offset).max())) ** 2, SMALLEST):
+        _judge_columns(Z, offset)
+        spread2 = _mean_square(Z, weights)
+        if spread2 == 0.0 and Z.any():
+            raise _out_of_range(float(np.abs(Z).max()))
+    return offset, spread2
+
+
+def _mean_square(Z: Array, weights: Array | None) -> float:
+    if weights is None:
+        return float(np.vdot(Z, Z)) / len(Z)
+    return _mean(np.einsum("ij,ij->i", Z, Z), weights)
+
+
+def _mean(values: Array, weights: Array | None) -> float:
+    return float(values.sum() / len(values) if weights is None else (weights @ values) / weights.sum())
+
+
+def _judge_columns(Z: Array, offset: Array) -> None:
+    """Set the columns to zero, in place, that hold no more than the rounding of their offset.
+
+    A column of 1e8 rounds at 1e-8, where another one may have its values.
+    """
+    sizes = np.maximum(Z.max(axis=0), -Z.min(axis=0))
+    Z[:, sizes <= ROUNDING * np.abs(offset)] = 0.0
+
+
+def _out_of_range(size: float) -> ValueError:
+    return ValueError(
+        f"points that are about {size:.0e} apart have squared distances outside the range of floating point; "
+        "multiply them by a constant first"
+    )
+
+
+def _of_rows(
+    rows: Array, upper: Array, solver: QPBackend, tol: float, warm_start: Array | None, residual2: Array | None
+) -> tuple[Array, QPBackend, float, Array | None, Array | None]:
+    """The arguments for some of the points: those whose α may be positive, for the others have no part in the scale."""
+    start, outside = (None if values is None else values[rows] for values in (warm_start, residual2))
+    return upper[rows], solver, tol, start, outside
+
+
+def _spread(solution: QPSolution, rows: Array, upper: Array) -> QPSolution:
+    """The solution of some of the points as that of all; the others have α = 0."""
+    alpha = np.zeros(len(upper))
+    alpha[rows] = solution.alpha
+    return replace(solution, alpha=alpha, upper=upper)
 
 
 def solve_kernel_svdd(
@@ -163,6 +219,10 @@ def solve_kernel_svdd(
         ``center`` is empty: the centre is Σ α_i φ(x_i), and ``extras["center_norm2"]`` its squared length αᵀKα, so that
         the squared distance of a point x from it is k(x, x) − 2 Σ α_i k(x_i, x) + αᵀKα.
     """
+    if not upper.all():
+        used = np.flatnonzero(upper)
+        part = np.ascontiguousarray(K[np.ix_(used, used)])
+        return _spread(solve_kernel_svdd(part, *_of_rows(used, upper, solver, tol, warm_start, residual2)), used, upper)
     N, given = len(K), K
     diagonal = K.diagonal()
     means = K @ np.full(N, 1.0 / N)

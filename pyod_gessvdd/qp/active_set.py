@@ -101,7 +101,8 @@ def _newton(K: Array, slope: Array, pivot: int) -> Array:
     H = K[np.ix_(moving, moving)] - K[moving, pivot]
     H -= (K[moving, pivot] - K[pivot, pivot])[:, None]
     diagonal = H.reshape(-1)[:: len(H) + 1]
-    ridge = RIDGE * float(diagonal.sum()) + NO_RIDGE
+    # Squared distances between nearly equal points may have come out negative; a negative ridge would never end this.
+    ridge = RIDGE * abs(float(diagonal.sum())) + NO_RIDGE
     while True:
         diagonal += ridge
         factor, info = dpotrf(H)

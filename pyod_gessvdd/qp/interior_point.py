@@ -13,12 +13,15 @@ keep α = 0 or u. A pass over all points then certifies the answer or widens the
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual
 from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.qp.polish import polish
 
 Array = np.ndarray
 
@@ -28,8 +31,10 @@ WORKING_SET = 4000
 CONVERGED = 1e-14
 #: … and the number of steps without a new best after which it gives up.
 PATIENCE = 5
-#: The share of the way to the nearest bound that a step takes.
+#: The share of the way to the nearest bound that a step takes …
 SHORT_OF_THE_BOUND = 0.9995
+#: … and, in the second attempt, so much less, towards this share of the complementarity.
+CAUTIOUS, CAUTIOUS_TARGET = 0.9, 0.2
 
 
 class InteriorPoint(QPBackend):
@@ -54,10 +59,10 @@ class InteriorPoint(QPBackend):
             inner = self.solve(dual.take(used))
             alpha = np.zeros(dual.n_samples)
             alpha[used] = inner.alpha
-            return QPSolution(alpha, n_iter=inner.n_iter)
+            return QPSolution(alpha, n_iter=inner.n_iter, status=inner.status)
         if dual.n_samples <= 2 * WORKING_SET:
-            alpha, steps = _barrier(dual, 1.0, np.zeros(dual.Z.shape[1]), self.max_iter)
-            return QPSolution(alpha, n_iter=steps)
+            alpha, steps = self._solve_whole(dual, 1.0, np.zeros(dual.Z.shape[1]))
+            return self._finished(dual, alpha, steps)
         return self._solve_on_working_sets(dual)
 
     def _solve_on_working_sets(self, dual: SVDDDual) -> QPSolution:
@@ -74,21 +79,46 @@ class InteriorPoint(QPBackend):
             rows = np.argpartition(depth, size - 1)[:size] if size < N else np.arange(N)
             inside = alpha[rows].sum()
             alpha[rows] = 0.0
-            solved, n_steps = _barrier(dual.take(rows), float(inside), alpha @ dual.Z, self.max_iter)
+            solved, n_steps = self._solve_whole(dual.take(rows), float(inside), alpha @ dual.Z)
             alpha[rows] = solved
             steps += n_steps
             if size >= N or dual.gap(alpha) <= 0.1 * dual.tol:
-                return QPSolution(alpha, n_iter=steps, extras={"working_set": len(rows)})
+                return self._finished(dual, alpha, steps, working_set=len(rows))
             center = alpha @ dual.Z
             # The next shell lies around a better centre and, in case the points crowd there, is twice as thick.
             size = min(N, 2 * size)
 
+    def _solve_whole(self, dual: SVDDDual, budget: float, p0: Array) -> tuple[Array, int]:
+        """α and the number of Newton steps; where the corrector leads in circles, a second attempt does without it."""
+        upper = dual.upper
+        if upper.sum() <= budget * (1 + RELATIVE_ZERO):
+            return upper * (budget / upper.sum()), 0
+        alpha, merit, steps = _barrier(dual, budget, p0, self.max_iter)
+        if merit > dual.tol:
+            second, second_merit, more = _barrier(dual, budget, p0, self.max_iter, cautious=True)
+            steps += more
+            if second_merit < merit:
+                alpha = second
+        return alpha, steps
 
-def _barrier(dual: SVDDDual, budget: float, p0: Array, max_iter: int) -> tuple[Array, int]:
-    """Mehrotra's method for one problem; returns α and the number of Newton steps."""
+    def _finished(self, dual: SVDDDual, alpha: Array, steps: int, **extras: Any) -> QPSolution:
+        """The solution, polished if the barrier has stopped early, and with a status that says if that did not help."""
+        gap = dual.gap(alpha)
+        if gap > dual.tol:
+            alpha = polish(dual, alpha)
+            gap = dual.gap(alpha)
+        status = "solved" if gap <= dual.tol else f"stopped after {steps} Newton steps"
+        return QPSolution(alpha, n_iter=steps, status=status, extras=extras)
+
+
+def _barrier(
+    dual: SVDDDual, budget: float, p0: Array, max_iter: int, *, cautious: bool = False
+) -> tuple[Array, float, int]:
+    """Mehrotra's method for one problem; returns α, its merit (0 at the optimum) and the number of Newton steps.
+
+    With ``cautious`` there is no second order and shorter steps, which keep near the central path.
+    """
     N, upper = dual.n_samples, dual.upper
-    if upper.sum() <= budget * (1 + RELATIVE_ZERO):
-        return upper * (budget / upper.sum()), 0
     # In units of the bounds: x in (0, 1), and its distance from 1 as a variable of its own, to keep its digits there.
     x = np.full(N, budget / float(upper.sum()))
     slack = 1.0 - x
@@ -106,7 +136,7 @@ def _barrier(dual: SVDDDual, budget: float, p0: Array, max_iter: int) -> tuple[A
         if merit < best:
             best, best_x, since_best = merit, x, 0
         # Rounding ends the progress before it ends the steps.
-        if merit <= CONVERGED or since_best == PATIENCE or not np.isfinite(merit):
+        if merit <= CONVERGED or since_best == PATIENCE or not np.isfinite(merit) or mu <= 0.0:
             break
         since_best += 1
         if x.min() <= 0.0 or slack.min() <= 0.0:
@@ -120,13 +150,18 @@ def _barrier(dual: SVDDDual, budget: float, p0: Array, max_iter: int) -> tuple[A
         dx, _, dl, dh = newton.step(*point, np.zeros(N), np.zeros(N), 0.0)
         to_bound = min(_reach(x, dx), _reach(slack, -dx), _reach(low, dl), _reach(high, dh))
         after = (low + to_bound * dl) @ (x + to_bound * dx) + (high + to_bound * dh) @ (slack - to_bound * dx)
-        target = mu * (float(after) / (2 * N * mu)) ** 3
-        dx, dy, dl, dh = newton.step(*point, dx * dl, -dx * dh, target)
-        length = SHORT_OF_THE_BOUND * min(_reach(x, dx), _reach(slack, -dx), _reach(low, dl), _reach(high, dh))
+        if cautious:
+            dx, dy, dl, dh = newton.step(*point, np.zeros(N), np.zeros(N), CAUTIOUS_TARGET * mu)
+        else:
+            target = mu * (float(after) / (2 * N * mu)) ** 3
+            dx, dy, dl, dh = newton.step(*point, dx * dl, -dx * dh, target)
+        length = (CAUTIOUS if cautious else SHORT_OF_THE_BOUND) * min(
+            _reach(x, dx), _reach(slack, -dx), _reach(low, dl), _reach(high, dh)
+        )
         x, slack = x + length * dx, slack - length * dx
         low, high, y = low + length * dl, high + length * dh, y + length * dy
         n_steps += 1
-    return best_x * upper, n_steps
+    return best_x * upper, best, n_steps
 
 
 class _Newton:
@@ -138,6 +173,8 @@ class _Newton:
         self.factor = scipy.linalg.cho_factor(0.5 * np.eye(A.shape[1]) + A.T @ self.AD)
         self.u_solved = self._solve(upper)
         self.curvature = float(upper @ self.u_solved)
+        if not self.curvature > 0.0:
+            raise scipy.linalg.LinAlgError("the bounds' curvature has vanished")
 
     def _solve(self, r: Array) -> Array:
         first = r / self.D - self.AD @ scipy.linalg.cho_solve(self.factor, self.AD.T @ r)

@@ -35,8 +35,20 @@ def _newton(dual: SVDDDual, alpha: Array, share: float) -> Array:
     # ‖z_i − c‖² + r_i² = R² for i free, Σα = 1: linear in the change of α_free and in R², up to a common ‖Δc‖².
     center = snapped @ dual.Z / snapped.sum()
     relative = dual.Z[free] - center
+    distances, missing = dual.take(free).squared_distances(center), 1.0 - snapped.sum()
     ones = np.ones((len(free), 1))
-    system = np.block([[2.0 * relative @ relative.T, ones], [ones.T, np.zeros((1, 1))]])
-    goal = np.append(dual.take(free).squared_distances(center), 1.0 - snapped.sum())
-    snapped[free] += scipy.linalg.lstsq(system, goal, lapack_driver="gelsy")[0][:-1]
+    if len(free) > dual.Z.shape[1] + 1:
+        # The change moves the centre and the sum, d + 1 numbers: first these, then the smallest change that has them.
+        # Points of a sphere are all free, and their N × N system below took minutes.
+        moved = _least_squares(np.hstack([2.0 * relative, ones]), distances)
+        change = _least_squares(np.hstack([relative, ones]).T, np.append(moved[:-1], missing))
+    else:
+        system = np.block([[2.0 * relative @ relative.T, ones], [ones.T, np.zeros((1, 1))]])
+        change = _least_squares(system, np.append(distances, missing))[:-1]
+    snapped[free] += change
     return project_to_feasible(snapped, dual.upper)
+
+
+def _least_squares(A: Array, b: Array) -> Array:
+    """The smallest x that minimises ‖Ax − b‖."""
+    return np.asarray(scipy.linalg.lstsq(A, b, lapack_driver="gelsy")[0])
