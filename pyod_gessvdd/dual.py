@@ -26,6 +26,8 @@ Array = np.ndarray
 
 #: α within this share of its bound counts as being at the bound (0 or u_i).
 BOUND_TOLERANCE = 1e-7
+#: Σα this close to one is one.
+SUMS_TO_ONE = 1e-13
 #: From so many values on the largest are looked for by a sample, and its size.
 MANY_VALUES, SAMPLED_VALUES = 1 << 16, 1 << 12
 
@@ -239,7 +241,7 @@ class QPSolution:
 
 def project_to_feasible(alpha: Array, upper: Array) -> Array:
     """Clip α to its bounds, snap what is at a bound within rounding, and restore Σα = 1 exactly."""
-    if abs(alpha.sum() - 1.0) <= 1e-13 and alpha.min() >= 0.0 and (alpha <= upper).all():
+    if abs(alpha.sum() - 1.0) <= SUMS_TO_ONE and alpha.min() >= 0.0 and (alpha <= upper).all():
         return alpha
     alpha = np.clip(alpha, 0.0, upper)
     alpha[alpha < RELATIVE_ZERO * upper] = 0.0

@@ -16,12 +16,13 @@ from pyod_gessvdd.residual import discarded, residual_scale
 
 Array = np.ndarray
 
+EPS = float(np.finfo(float).eps)
 #: A negative eigenvalue beyond this share of the largest is no rounding.
 INDEFINITE = 1e-8
 #: A direction whose scatter is below the ridge, or below this share of the mean if the ridge is larger, is not seen.
 UNSEEN = 1e-3
-#: Rows whose Cholesky factor has no smaller diagonal are orthonormalised by it, to rounding.
-NEARLY_ORTHONORMAL = 0.3
+#: Rows are orthonormalised by their Cholesky factor, to rounding, if each has this share of its length to itself.
+NEARLY_ORTHOGONAL = 0.3
 #: A plain QR decomposition whose smallest pivot is above this share of the largest has found independent rows.
 SURELY_INDEPENDENT = 1e-6
 
@@ -72,15 +73,16 @@ def orthonormalise(Q: Array) -> Array:
     """Orthonormal rows with the same span, by QR; rows that depend on others are dropped."""
     if Q.shape[0] == 0:
         return Q
+    # Rows that are nearly orthogonal, as after a small step, need no QR: a Cholesky factor is several times faster.
+    inner = Q @ Q.T
+    try:
+        L = np.linalg.cholesky(inner)
+        if (L.diagonal() > NEARLY_ORTHOGONAL * np.sqrt(inner.diagonal())).all():
+            return np.linalg.solve(L, Q)
+    except np.linalg.LinAlgError:
+        pass
     lengths = np.linalg.norm(Q, axis=1, keepdims=True)
     scaled = Q / np.where(lengths > 0, lengths, 1.0)
-    # Rows that are nearly orthonormal, as after a small step, need no QR: a Cholesky factor is several times faster.
-    try:
-        L = np.linalg.cholesky(scaled @ scaled.T)
-    except np.linalg.LinAlgError:
-        L = np.zeros((1, 1))
-    if L.diagonal().min() > NEARLY_ORTHONORMAL:
-        return np.linalg.solve(L, scaled)
     basis, R = np.linalg.qr(scaled.T)
     diagonal = np.abs(np.diag(R))
     if len(Q) <= Q.shape[1] and diagonal.min() > SURELY_INDEPENDENT * diagonal.max():
@@ -142,21 +144,22 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
         return Whitening(np.eye(d), np.eye(d), 0)
     values, vectors = np.linalg.eigh(Q @ S_x @ Q.T)
     # If the graph sees nothing of the subspace, the values are rounding of either sign, and so is their mean.
-    rounding = np.finfo(float).eps * S_x.shape[0] * float(np.trace(S_x))
+    rounding = EPS * S_x.shape[0] * float(S_x.trace())
     if values[0] < -max(rounding, INDEFINITE * float(values[-1])):
         raise ComponentError(
             "the laplacian is not positive semi-definite: "
             f"the scatter in the subspace has the eigenvalue {values[0]:.3g}"
         )
     values = np.where(values > rounding, values, 0.0)
-    mean = max(float(values.mean()), rounding)
+    mean = max(float(values.sum()) / d, rounding)
     seen = values > _seen_above(ridge) * mean
-    inverse = np.divide(1.0, values + ridge * mean, out=np.zeros(d), where=seen | (ridge > 0))
-    return Whitening(
-        (vectors * np.sqrt(inverse)) @ vectors.T,
-        (vectors * np.where(seen, inverse, 0.0)) @ vectors.T,
-        int(np.count_nonzero(~seen)),
-    )
+    n_unseen = d - int(np.count_nonzero(seen))
+    if ridge > 0 or not n_unseen:
+        inverse = 1.0 / (values + ridge * mean)
+    else:
+        inverse = np.divide(1.0, values, out=np.zeros(d), where=seen)
+    root = (vectors * np.sqrt(inverse)) @ vectors.T
+    return Whitening(root, root @ root if not n_unseen else (vectors * (seen * inverse)) @ vectors.T, n_unseen)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,9 @@ class NestedComponents(RemembersPlugins):
 
     def _component(self, kind: str, inherited: dict[str, Any]) -> Any:
         """A fresh component; what it asks for (:attr:`Component.inherits`) and has not been given comes from us."""
-        component: Component = clone(resolve(kind, inherited[kind]))
+        component: Component = resolve(kind, inherited[kind])
+        if component is inherited[kind]:
+            component = clone(component)
         asked = {name: inherited[name] for name in component.inherits if name in inherited}
         own = component.get_params(deep=False)
         return component.set_params(**{name: value for name, value in asked.items() if own.get(name, value) is None})

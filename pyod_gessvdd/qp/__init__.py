@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.components.validation import real_array
-from pyod_gessvdd.dual import QPSolution, SVDDDual, project_to_feasible, upper_bounds
+from pyod_gessvdd.dual import SUMS_TO_ONE, QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError, warn
 from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, row_blocks, shift_rows
 from pyod_gessvdd.qp.kernel_dual import KernelDual
@@ -135,8 +135,7 @@ def solve_in_place(
     if residual2 is not None:
         linear += residual2 / scale2
     dual = SVDDDual(Z, upper, tol, linear=linear)
-    solution = _solve(dual, solver, warm_start)
-    return _in_units(solution, scale2, center=offset + scale * solution.center)
+    return _solve(dual, solver, warm_start, scale2, offset)
 
 
 def _moved_home(Z: Array, weights: Array | None) -> tuple[Array, float]:
@@ -238,14 +237,16 @@ def solve_kernel_svdd(
     if scale2 != 1.0:
         K, linear = K / scale2, linear / scale2
     dual = KernelDual(K, upper, tol, linear=linear)
-    solution = _solve(dual, solver, warm_start)
-    return _in_units(
-        solution, scale2, extras={**solution.extras, "center_norm2": float(solution.alpha @ (given @ solution.alpha))}
-    )
+    solution = _solve(dual, solver, warm_start, scale2, np.zeros(0))
+    solution.extras["center_norm2"] = float(solution.alpha @ (given @ solution.alpha))
+    return solution
 
 
-def _solve(dual: SVDDDual, solver: QPBackend, warm_start: Array | None) -> QPSolution:
-    """Let the backend solve the dual, unless there is nothing to solve, and certify its answer."""
+def _solve(dual: SVDDDual, solver: QPBackend, warm_start: Array | None, scale2: float, offset: Array) -> QPSolution:
+    """Let the backend solve the dual, unless there is nothing to solve, and certify its answer.
+
+    Squared lengths were divided by ``scale2`` after ``offset`` was taken off: the solution is in the units before.
+    """
     upper, points = dual.upper, dual.K if isinstance(dual, KernelDual) else dual.Z
     if upper.sum() <= 1.0 + RELATIVE_ZERO:
         answer = QPSolution(upper / upper.sum(), status="only one α is feasible")
@@ -257,22 +258,10 @@ def _solve(dual: SVDDDual, solver: QPBackend, warm_start: Array | None) -> QPSol
         answer.alpha[rows] = values
     else:
         answer = solver.solve(dual, warm_start if solver.supports_warm_start else None)
-    return _certify(dual, solver, answer)
+    return _certify(dual, solver, answer, scale2, offset)
 
 
-def _in_units(solution: QPSolution, scale2: float, **others: Any) -> QPSolution:
-    """The solution of a problem whose squared lengths were divided by ``scale2``."""
-    low, high = (end * scale2 for end in solution.radius2_interval)
-    return replace(
-        solution,
-        radius2=(low + high) / 2,
-        radius2_interval=(low, high),
-        objective=solution.objective * scale2,
-        **others,
-    )
-
-
-def _certify(dual: SVDDDual, solver: QPBackend, answer: Any) -> QPSolution:
+def _certify(dual: SVDDDual, solver: QPBackend, answer: Any, scale2: float, offset: Array) -> QPSolution:
     """Check a backend's answer, make it feasible, and compute its certificate."""
     if not isinstance(answer, QPSolution):
         answer = QPSolution(answer)
@@ -281,14 +270,12 @@ def _certify(dual: SVDDDual, solver: QPBackend, answer: Any) -> QPSolution:
         raise ComponentError(
             f"QP backend {solver.name!r} returned alpha of shape {alpha.shape}; expected ({dual.n_samples},)"
         )
-    if not np.isfinite(alpha).all():
+    total, lowest, above = float(alpha.sum()), float(alpha.min()), float((alpha - dual.upper).max())
+    if not np.isfinite(total) and not np.isfinite(alpha).all():
         raise ComponentError(f"QP backend {solver.name!r} returned NaN or infinite values in alpha")
-    violation = max(
-        abs(float(alpha.sum()) - 1.0),
-        float((alpha - dual.upper).max()) / float(dual.upper.max()),
-        float(-alpha.min()) / float(dual.upper.max()),
-    )
-    alpha = project_to_feasible(alpha, dual.upper)
+    violation = max(abs(total - 1.0), max(above, -lowest) / float(dual.upper.max()))
+    if abs(total - 1.0) > SUMS_TO_ONE or lowest < 0.0 or above > 0.0:
+        alpha = project_to_feasible(alpha, dual.upper)
     certificate = dual.certify(alpha)
     if certificate.gap > GAP_REFUSED:
         raise NotSolvedError(
@@ -302,14 +289,17 @@ def _certify(dual: SVDDDual, solver: QPBackend, answer: Any) -> QPSolution:
             f"above the {allowed:.1e} asked for (status: {answer.status})",
             ConvergenceWarning,
         )
-    return replace(
-        answer,
-        alpha=alpha,
-        center=certificate.center,
-        objective=certificate.objective,
-        gap=certificate.gap,
-        radius2_interval=certificate.radius2_interval,
-        upper=dual.upper,
-        backend=solver.name,
-        extras={**answer.extras, "constraint_violation": violation},
+    low, high = (end * scale2 for end in certificate.radius2_interval)
+    return QPSolution(
+        alpha,
+        offset + np.sqrt(scale2) * certificate.center,
+        (low + high) / 2,
+        (low, high),
+        certificate.objective * scale2,
+        certificate.gap,
+        dual.upper,
+        answer.n_iter,
+        answer.status,
+        solver.name,
+        {**answer.extras, "constraint_violation": violation},
     )

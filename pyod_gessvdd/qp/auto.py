@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from pyod_gessvdd.components.contracts import QPBackend
@@ -47,7 +45,8 @@ class Auto(QPBackend):
         else:
             chosen = last
             solution = chosen.solve(dual)
-        return replace(solution, extras={**solution.extras, "chosen": chosen.name})
+        solution.extras["chosen"] = chosen.name
+        return solution
 
 
 def _solvers(dual: SVDDDual) -> tuple[QPBackend, ...]:
