@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.components.contracts import Kernel
-from pyod_gessvdd.components.validation import check_features, check_fit_features, check_residual
+from pyod_gessvdd.components.validation import check_features, check_fit_features, check_residual, names_the_writer
 from pyod_gessvdd.errors import warn
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, map_blocks
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, map_blocks, read_only
 from pyod_gessvdd.preprocessing import Scaling
 
 Array = np.ndarray
@@ -125,6 +125,7 @@ class FeatureMap:
 
     def of_scaled(self, scaled: Array) -> tuple[Array, Array | None]:
         """The same for rows that are scaled already."""
+        scaled = read_only(scaled)
         if not self.counts_missed:
             return self._centred(self.kernel.features(scaled), len(scaled)), None
         Phi, missed = self.kernel.features_and_residual(scaled)
@@ -138,7 +139,9 @@ class FeatureMap:
 def fit_features(kernel: Kernel, scaled: Array, sample_weight: Array | None) -> tuple[Array, Array | None]:
     """``Kernel.fit_features``, with the weights if the kernel takes them; what it returns is checked."""
     weighted = sample_weight is not None and kernel.supports_sample_weight
-    returned = kernel.fit_features(scaled, sample_weight) if weighted else kernel.fit_features(scaled)
+    scaled = read_only(scaled)
+    with names_the_writer(f"kernel {kernel.name!r}"):
+        returned = kernel.fit_features(scaled, sample_weight) if weighted else kernel.fit_features(scaled)
     return check_fit_features(returned, len(scaled), kernel)
 
 

@@ -83,7 +83,7 @@ class Graph:
     @classmethod
     def from_matrix(cls, L: Any) -> Graph:
         """Wrap a ready Laplacian, sparse or dense."""
-        base = sp.csr_array(L, dtype=float) if sp.issparse(L) else np.asarray(L, dtype=float)
+        base = _csr(L) if sp.issparse(L) else np.asarray(L, dtype=float)
         if base.ndim != 2 or base.shape[0] != base.shape[1]:
             raise ValueError(f"a Laplacian must be a square matrix, got shape {base.shape}")
         return cls(base.shape[0], base)
@@ -92,7 +92,7 @@ class Graph:
     def from_adjacency(cls, A: Any) -> Graph:
         """L = D − A (paper eq. ``graph``) from symmetric edge weights, sparse or dense; the diagonal is ignored."""
         if sp.issparse(A):
-            A = sp.csr_array(A, dtype=float)
+            A = _csr(A)
             A = A - sp.diags_array(A.diagonal())
             return cls.from_matrix(sp.diags_array(A.sum(axis=1)) - A)
         A = np.array(A, dtype=float)
@@ -343,6 +343,33 @@ class Graph:
         members = sp.csr_array((null_vector, (part, np.arange(self.n_nodes))))
         squares = (members @ null_vector)[:, None]
         return lambda B: B - null_vector[:, None] * ((members @ B) / squares)[part]
+
+
+def check_indices(matrix: Any) -> None:
+    """Raise a ``ValueError`` if a sparse matrix has indices outside its shape: SciPy would write beyond its arrays.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or array
+        Of any format.
+    """
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        elif matrix.format == "coo" and matrix.nnz:
+            for indices, length in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+                if indices.min() < 0 or indices.max() >= length:
+                    raise ValueError(f"an index is {indices.max() if indices.max() >= length else indices.min()}")
+        elif matrix.format == "lil":  # its lists are copied without being looked at
+            matrix.tocsr().check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"a sparse matrix of shape {matrix.shape} has indices outside of it ({error})") from error
+
+
+def _csr(matrix: Any) -> Any:
+    """A sparse matrix as a CSR array of numbers, once its indices are known to be inside."""
+    check_indices(matrix)
+    return sp.csr_array(matrix, dtype=float)
 
 
 def _is_number(base: Any) -> bool:

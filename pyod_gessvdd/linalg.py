@@ -24,6 +24,7 @@ __all__ = [
     "map_blocks",
     "not_below_one",
     "orientation",
+    "read_only",
     "row_blocks",
     "rows_by_content",
     "shift_rows",
@@ -40,6 +41,9 @@ TINY_WEIGHT = 1e-290
 
 #: Row sums and eigenvalues below this share of the largest count as zero.
 RELATIVE_ZERO = 1e-12
+
+#: To so many decimals a column's skewness does not depend on the order in which rows are added up.
+SKEWNESS_DECIMALS = 8
 
 #: A mean below this share of the data's size can be taken off a sum of squares without losing digits.
 SMALL_SHIFT = 1e-3
@@ -70,12 +74,36 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def rows_by_content(Phi: Array) -> Array:
-    """The indices that order the rows by what they hold, through a fixed projection, of shape (N,).
+    """The indices that order the rows by what they hold, through one projection, of shape (N,).
 
     What depends on the order of its input, such as a neighbour search among equally near rows or a seeded draw, sees
-    ``Phi[rows_by_content(Phi)]`` in the same order however the rows came. Equal rows may come in either order.
+    ``Phi[rows_by_content(Phi)]`` in the same order however the rows came, whatever the order of the columns and the
+    sign of each. Equal rows may come in either order.
     """
-    return np.argsort(Phi @ np.cos(np.arange(1, Phi.shape[1] + 1)), kind="stable")
+    # A column's place and direction are told by its own skewness; without any, columns are taken as they come.
+    skewness = _skewness(Phi)
+    places = np.argsort(np.argsort(-np.abs(skewness), kind="stable"), kind="stable")
+    return np.argsort(Phi @ np.where(skewness < 0, -np.cos(1.0 + places), np.cos(1.0 + places)), kind="stable")
+
+
+def _skewness(Phi: Array) -> Array:
+    """The third moments about the mean in units of the second, rounded: how rows are added up must not matter."""
+    mean = column_means(Phi)
+    squares, cubes = np.zeros(Phi.shape[1]), np.zeros(Phi.shape[1])
+    for rows in row_blocks(*Phi.shape):
+        block = shift_rows(Phi[rows], mean)
+        squared = block**2
+        squares += np.ones(len(block)) @ squared
+        cubes += np.einsum("ij,ij->j", squared, block)
+    size = squares**1.5 / np.sqrt(len(Phi))
+    return np.round(np.divide(cubes, size, out=np.zeros_like(cubes), where=size > 0), SKEWNESS_DECIMALS)
+
+
+def read_only(X: Array) -> Array:
+    """A view of X that cannot be written through: what components are handed, so that none changes another's data."""
+    view = X.view()
+    view.flags.writeable = False
+    return view
 
 
 def column_means(Phi: Array, weights: Array | None = None) -> Array:

@@ -10,13 +10,16 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import validate_data
 
-from pyod_gessvdd.linalg import column_means, row_blocks, shift_rows, weighted_quantiles
+from pyod_gessvdd.linalg import column_means, read_only, row_blocks, shift_rows, weighted_quantiles
 
 Array = np.ndarray
 
+#: The largest value, and the smallest one of the largest, of training data whose squares keep their digits.
+LARGEST, SMALLEST = 1e150, 1e-145
+
 
 def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """X as a float64 array; one sentence about strings and about the first value that is not finite.
+    """X as a read-only float64 array; one sentence about what is no number, not finite, masked or out of range.
 
     Parameters
     ----------
@@ -30,6 +33,15 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
     values = np.asarray(X) if isinstance(X, list | tuple) else X
     if getattr(getattr(values, "dtype", None), "kind", "") in ("S", "U"):
         raise ValueError(f"X must be numeric, got strings such as {str(values.flat[0])!r}; convert them first")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        masked = np.argwhere(np.ma.getmaskarray(X))
+        raise ValueError(
+            f"X must have all its values, but X[{', '.join(map(str, masked[0]))}] is masked "
+            f"({len(masked)} such values); impute or drop them first"
+        )
+    columns = list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else None
+    if columns is not None:
+        _check_columns(X)
     X = validate_data(
         estimator,
         X,
@@ -39,13 +51,56 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
         ensure_all_finite=False,
         ensure_min_samples=2 if reset else 1,
     )
-    if not np.isfinite(X.sum()) and not np.isfinite(X).all():
-        row, column = np.argwhere(~np.isfinite(X))[0]
+    # One pass for what nearly all data are; what is wrong with the others is looked for after it.
+    if not SMALLEST**2 <= float(np.vdot(X, X)) <= LARGEST**2:
+        _check_range(X, columns, training=reset)
+    return read_only(X)
+
+
+def _check_range(X: Array, columns: list[Any] | None, *, training: bool) -> None:
+    """Raise a ``ValueError`` if a value is not finite or, in training, if squares would lose their digits."""
+    largest = max(float(X.max()), -float(X.min()))
+    if not largest < np.inf:
+        _refuse_first_not_finite(X, columns)
+    if training and largest > LARGEST:
         raise ValueError(
-            f"X must be finite, but X[{row}, {column}] is {'NaN' if np.isnan(X[row, column]) else 'infinite'} "
-            f"({np.count_nonzero(~np.isfinite(X))} such values); impute or drop them first"
+            f"X holds values up to {largest:.0e}, whose squares are beyond the range of floating point; "
+            "divide them by a constant first"
         )
-    return X
+    if training and 0.0 < largest < SMALLEST:
+        raise ValueError(
+            f"X holds no value above {largest:.0e}, whose square is below the range of floating point; "
+            "multiply them by a constant first"
+        )
+
+
+def _check_columns(frame: Any) -> None:
+    """Name the first column of a DataFrame that does not hold numbers, and what it holds."""
+    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        kind = getattr(dtype, "kind", "O")
+        if kind in "biufc":
+            continue
+        values = np.asarray(frame[name])
+        if values.dtype.kind not in "mM":
+            try:
+                values.astype(float)
+                continue
+            except (TypeError, ValueError):
+                pass
+        raise ValueError(
+            f"X must be numeric, but column {name!r} holds values of type {dtype}, such as {str(values.flat[0])!r}; "
+            "convert or drop it first"
+        )
+
+
+def _refuse_first_not_finite(X: Array, columns: list[Any] | None) -> None:
+    wrong = np.argwhere(~np.isfinite(X))
+    row, column = wrong[0]
+    where = f"X[{row}, {column}]" if columns is None else f"row {row} of column {columns[column]!r}"
+    raise ValueError(
+        f"X must be finite, but {where} is {'NaN' if np.isnan(X[row, column]) else 'infinite'} "
+        f"({len(wrong)} such values); impute or drop them first"
+    )
 
 
 #: The values of ``standardize``, and what each does to a column.
@@ -146,15 +201,15 @@ class Scaling:
         return max(1, len(self.views))
 
     def apply(self, X: Array) -> Array:
-        """The scaled rows, of shape (n, n_views · D): X itself if there is nothing to do, else a new array."""
+        """The scaled rows, of shape (n, n_views · D), read-only: X itself if there is nothing to do."""
         scaled = X
         if self.mean is not None:
             scaled = shift_rows(X, self.mean, scale=self.scale)
         elif self.scale is not None:
             scaled = X / self.scale
-        if not self.views:
-            return scaled
-        return self.views[0](scaled) if len(self.views) == 1 else np.hstack([view(scaled) for view in self.views])
+        if self.views:
+            scaled = self.views[0](scaled) if len(self.views) == 1 else np.hstack([view(scaled) for view in self.views])
+        return X if scaled is X else read_only(scaled)
 
 
 def as_it_is(X: Array) -> Array:

@@ -10,12 +10,12 @@ import numpy as np
 
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.components.contracts import Updater, UpdateState
-from pyod_gessvdd.components.validation import check_projection
+from pyod_gessvdd.components.validation import check_projection, names_the_writer
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import RELATIVE_ZERO, row_blocks
+from pyod_gessvdd.linalg import RELATIVE_ZERO, read_only, row_blocks
 from pyod_gessvdd.residual import left_out_factor, leverage
 from pyod_gessvdd.subspace import Subspace, orthonormalise, subspace_distance
 
@@ -114,10 +114,10 @@ def alternate(
         stop_reason = _reason_to_stop(history, n_iter, tol)
         if not stop_reason:
             state = UpdateState(
-                Q=Q,
-                Phi=data.Phi,
-                alpha=alpha,
-                S_x=data.S_x,
+                Q=read_only(Q),
+                Phi=read_only(data.Phi),
+                alpha=read_only(alpha),
+                S_x=None if data.S_x is None else read_only(data.S_x),
                 S_inv=subspace.whitening.inverse,
                 graph=data.graph,
                 n_components=d,
@@ -127,7 +127,9 @@ def alternate(
                 boundary=solution.boundary,
                 sample_weight=data.sample_weight,
             )
-            updated = orthonormalise(check_projection(updater.update(state), d, Q.shape[1], updater))
+            with names_the_writer(f"updater {updater.name!r}"):
+                returned = updater.update(state)
+            updated = orthonormalise(check_projection(returned, d, Q.shape[1], updater))
             if updated.shape[0] == 0:
                 stop_reason = f"the {updater.name} update found no direction with a positive eigenvalue"
             else:

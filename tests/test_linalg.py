@@ -90,3 +90,28 @@ def test_k_means_of_many_weighted_rows_weighs_the_rows_that_it_draws(rows, monke
         found = linalg.k_means(Phi, 1, np.random.RandomState(0), weights.astype(float))
         drawn = linalg.rows_by_content(Phi)[np.sort(np.random.RandomState(0).choice(50, 30, replace=False))]
         np.testing.assert_allclose(found.cluster_centers_[0], linalg.column_means(Phi[drawn], weights[drawn]))
+
+
+def test_the_order_by_content_sees_neither_the_order_of_columns_nor_their_signs(rows):
+    Phi, _ = rows
+    order = linalg.rows_by_content(Phi)
+    np.testing.assert_array_equal(linalg.rows_by_content(Phi[:, [2, 0, 1]]), order)
+    np.testing.assert_array_equal(linalg.rows_by_content(Phi * [-1.0, 1.0, -1.0]), order)
+    np.testing.assert_array_equal(linalg.rows_by_content(Phi + 7.0), order)
+    shuffled = np.random.default_rng(1).permutation(len(Phi))
+    np.testing.assert_array_equal(shuffled[linalg.rows_by_content(Phi[shuffled])], order)
+
+
+def test_columns_without_skewness_are_ordered_in_the_same_way_whatever_the_order_of_the_rows():
+    Phi = np.repeat([[1.1, -1.1], [-1.1, 1.1], [1.1, 1.1], [-1.1, -1.1]], 25, axis=0)
+    shuffled = np.random.default_rng(1).permutation(len(Phi))
+    first, second = Phi[linalg.rows_by_content(Phi)], Phi[shuffled]
+    np.testing.assert_array_equal(second[linalg.rows_by_content(second)], first)
+
+
+def test_a_read_only_view_leaves_the_array_itself_as_it_was():
+    X = np.zeros(3)
+    with pytest.raises(ValueError, match="read-only"):
+        linalg.read_only(X)[0] = 1.0
+    X[0] = 2.0
+    assert linalg.read_only(X)[0] == 2.0

@@ -116,6 +116,24 @@ def test_an_existing_folder_is_left_alone_unless_forced(new_plugin):
     assert notes.read_text() == "keep me\n"
 
 
+@pytest.mark.parametrize("linked", ["pyod_gessvdd_mine.py", "tests"])
+def test_force_does_not_write_through_a_link(new_plugin, tmp_path, linked):
+    new_plugin("kernel", "mine")
+    elsewhere, place = tmp_path / "elsewhere", tmp_path / "pyod-gessvdd-mine" / linked
+    if place.is_dir():
+        place.rename(elsewhere)
+        (elsewhere / "test_kernel.py").write_text("keep me\n")
+    else:
+        place.unlink()
+        elsewhere.write_text("keep me\n")
+    place.symlink_to(elsewhere)
+    before = {path: path.read_text() for path in (elsewhere.rglob("*.py") if elsewhere.is_dir() else [elsewhere])}
+    assert refused(new_plugin("kernel", "mine", "--force")) == (
+        f"{Path('pyod-gessvdd-mine', linked)} is a link to {elsewhere}; remove it first"
+    )
+    assert {path: path.read_text() for path in before} == before
+
+
 @pytest.mark.parametrize(
     "name", ["", "7up", "my graph", "a--b", "-a", "a_", "ünder", "a.b", "../a", "lambda", "None\n"]
 )

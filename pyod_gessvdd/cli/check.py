@@ -136,19 +136,9 @@ def _imported(name: str) -> type:
 
 
 def _run(kind: str, component: Any) -> list[Row]:
-    from pyod_gessvdd.checks import CheckFailed, check_component
+    from pyod_gessvdd.checks.outcomes import outcomes
 
-    rows = []
-    for check in check_component(kind, component):
-        try:
-            reason = check()
-            result, message = (NOT_APPLICABLE, reason) if reason else (PASSED, "")
-        except CheckFailed as failure:
-            result, message = FAILED, str(failure)
-        rows.append(
-            {"kind": kind, "name": component.name, "check": check.__name__, "result": result, "message": message}
-        )
-    return rows
+    return [{"kind": kind, "name": component.name, **outcome._asdict()} for outcome in outcomes(kind, component)]
 
 
 # Printing -------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ import pluggy
 from pyod_gessvdd.components import hookspecs
 from pyod_gessvdd.components.contracts import CONTRACT, Component, Kernel, Laplacian, QPBackend, Updater
 from pyod_gessvdd.components.known_plugins import distribution_that_brings
-from pyod_gessvdd.errors import PluginError, UnknownComponentError
+from pyod_gessvdd.errors import PluginError, UnknownComponentError, warn
 
 #: Loads only the named distributions or entry points (comma-separated), or, with a minus before each name, all others;
 #: the built-ins are always there.
@@ -50,6 +51,11 @@ class Registration:
     component: type[Component]
     distribution: str
     version: str
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether this package brought it."""
+        return _normalised(self.distribution) == BUILTIN_DISTRIBUTION
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -132,8 +138,17 @@ class Registry:
     def find(self, kind: str, name: str) -> Registration:
         """The registration of a name or alias; errors name the nearest match, both owners, or the broken plugins."""
         found = self._by_name.get((kind, key(name)), [])
-        owners = sorted({f"{entry.distribution} {entry.version}" for entry in found})
         if len(found) > 1:
+            # A plugin must not take what detectors use unasked: a built-in keeps its name.
+            own = [entry for entry in found if entry.is_builtin]
+            others = sorted({f"{entry.distribution} {entry.version}" for entry in found if not entry.is_builtin})
+            if len(own) == 1 and others:
+                warn(
+                    f"{' and '.join(others)} registers the {kind} {name!r} too, a name of {BUILTIN_DISTRIBUTION}'s "
+                    "own, which is used; it must give its component another name"
+                )
+                return own[0]
+            owners = sorted({f"{entry.distribution} {entry.version}" for entry in found})
             remedy = f"uninstall one of them or set {PLUGINS_VARIABLE} to the plugins to load"
             raise PluginError(
                 f"{kind} {name!r} is registered {len(found)} times, by {' and '.join(owners)}; "
@@ -227,8 +242,13 @@ def key(name: str) -> str:
 def _row(entry: Registration) -> dict[str, Any]:
     error = None
     try:
-        for name in entry.names:
-            registry().find(entry.kind, name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # told here, in the row of the component that has to give way
+            hidden = [
+                name for name in entry.names if registry().find(entry.kind, name).component is not entry.component
+            ]
+        if hidden:
+            error = f"{entry.kind} {hidden[0]!r} is {BUILTIN_DISTRIBUTION}'s own, which is used; it needs another name"
     except PluginError as taken_twice:
         error = str(taken_twice)
     return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,8 @@ import scipy.sparse as sp
 
 from pyod_gessvdd.components.contracts import Component, Laplacian, NoGraph
 from pyod_gessvdd.errors import ComponentError, warn
-from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.graph import Graph, check_indices
+from pyod_gessvdd.linalg import RELATIVE_ZERO, read_only
 
 Array = np.ndarray
 
@@ -22,6 +24,19 @@ def real_array(value: Any, who: str) -> Array:
         what = "None" if value is None else f"values of type {array.dtype}"
         raise ComponentError(f"{who} returned {what}; expected an array of real numbers")
     return array.astype(float, copy=False)
+
+
+@contextmanager
+def names_the_writer(who: str) -> Iterator[None]:
+    """A component that writes to what it was handed, which is read-only, is named in the error."""
+    try:
+        yield
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise ComponentError(
+            f"{who} writes to the array that it was handed ({error}); it must work on a copy"
+        ) from error
 
 
 def as_graph(built: Any, n_samples: int, laplacian: Component) -> Graph:
@@ -36,10 +51,13 @@ def as_graph(built: Any, n_samples: int, laplacian: Component) -> Graph:
             raise ComponentError(f"{who} returned a matrix of shape {built.shape}; expected ({n_samples}, {n_samples})")
         if not sp.issparse(built):
             built = real_array(built, who)
+        _check_indices(built, who)
         built = Graph.from_matrix(built)
     if built.n_nodes != n_samples:
         raise ComponentError(f"{who} returned a graph of {built.n_nodes} nodes; expected {n_samples}")
     parts = [built.base, built.factor, built.weights]
+    for part in parts:
+        _check_indices(part, who)
     if not all(np.isfinite(part.data if sp.issparse(part) else part).all() for part in parts):
         raise ComponentError(f"{who} returned NaN or infinite weights")
     if not np.isscalar(built.base):
@@ -49,13 +67,24 @@ def as_graph(built: Any, n_samples: int, laplacian: Component) -> Graph:
     return built
 
 
+def _check_indices(matrix: Any, who: str) -> None:
+    """Before SciPy touches a sparse matrix: an index that is out of range corrupts the memory of the process."""
+    if sp.issparse(matrix):
+        try:
+            check_indices(matrix)
+        except ValueError as error:
+            raise ComponentError(f"{who} returned a matrix that cannot be used: {error}") from error
+
+
 def build_graph(laplacian: Laplacian, Phi: Array, random_state: int, sample_weight: Array | None) -> Graph | None:
     """The graph over the training features, checked; None for a Laplacian that has none."""
     if isinstance(laplacian, NoGraph):
         return None
     if sample_weight is not None and not laplacian.supports_sample_weight:
         warn(f"laplacian {laplacian.name!r} knows no sample weights: every row counts alike in its graph")
-    return as_graph(laplacian.build_weighted(Phi, random_state, sample_weight), len(Phi), laplacian)
+    with names_the_writer(f"laplacian {laplacian.name!r}"):
+        built = laplacian.build_weighted(read_only(Phi), random_state, sample_weight)
+    return as_graph(built, len(Phi), laplacian)
 
 
 def graph_scatter(graph: Graph, Phi: Array, laplacian: Laplacian, total: Array | None = None) -> Array:

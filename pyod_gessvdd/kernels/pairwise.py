@@ -388,6 +388,16 @@ class Cosine(PairwiseKernel):
         return X.any(axis=1).astype(float)
 
 
+def _not_negative(kernel: PairwiseKernel, X: Array) -> Array:
+    """The rows, as an array that scikit-learn's compiled code takes, which does not know read-only ones."""
+    if X.min() < 0:
+        raise ValueError(
+            f"kernel {kernel.name!r} needs data that are not negative, such as counts, got {X.min():.6g}; "
+            "use standardize=False, which leaves counts as they are, or another kernel"
+        )
+    return np.require(X, requirements="W")
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class Chi2(PairwiseKernel):
     """exp(−gamma Σ (x − y)² / (x + y)) for data that are not negative: use ``standardize=False``."""
@@ -400,6 +410,7 @@ class Chi2(PairwiseKernel):
 
     def gram(self, X: Array, Y: Array) -> Array:
         """exp(−gamma Σ (x − y)² / (x + y)), gamma 1 unless given."""
+        X, Y = _not_negative(self, X), _not_negative(self, Y)
         return pairwise.chi2_kernel(X, Y, gamma=1.0 if self.gamma is None else self.gamma)
 
     def gram_diagonal(self, X: Array) -> Array:
@@ -416,7 +427,7 @@ class AdditiveChi2(PairwiseKernel):
 
     def gram(self, X: Array, Y: Array) -> Array:
         """−Σ (x − y)² / (x + y)."""
-        return pairwise.additive_chi2_kernel(X, Y)
+        return pairwise.additive_chi2_kernel(_not_negative(self, X), _not_negative(self, Y))
 
     def gram_diagonal(self, X: Array) -> Array:
         """Zero for every row."""

@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.components.specs import resolve
-from pyod_gessvdd.components.validation import real_array
+from pyod_gessvdd.components.validation import names_the_writer, real_array
 from pyod_gessvdd.dual import SUMS_TO_ONE, QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError, warn
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, row_blocks, shift_rows
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, read_only, row_blocks, shift_rows
 from pyod_gessvdd.qp.kernel_dual import KernelDual
 
 __all__ = ["KernelDual", "QPSolution", "SVDDDual", "solve_in_place", "solve_kernel_svdd", "solve_svdd"]
@@ -257,8 +257,22 @@ def _solve(dual: SVDDDual, solver: QPBackend, warm_start: Array | None, scale2: 
         answer = QPSolution(np.zeros(len(upper)), status="all points are equal: the largest residuals are outside")
         answer.alpha[rows] = values
     else:
-        answer = solver.solve(dual, warm_start if solver.supports_warm_start else None)
+        start = warm_start if solver.supports_warm_start else None
+        is_ours = type(solver).__module__.startswith("pyod_gessvdd.")
+        answer = solver.solve(dual, start) if is_ours else _foreign_answer(dual, solver, start)
     return _certify(dual, solver, answer, scale2, offset)
+
+
+def _foreign_answer(dual: SVDDDual, solver: QPBackend, start: Array | None) -> Any:
+    """What a plugin's backend returns for points that it cannot write to: the certificate is about these points."""
+    linear = read_only(dual.linear)
+    handed = (
+        KernelDual(read_only(dual.K), dual.upper, dual.tol, linear=linear)
+        if isinstance(dual, KernelDual)
+        else SVDDDual(read_only(dual.Z), dual.upper, dual.tol, linear=linear)
+    )
+    with names_the_writer(f"QP backend {solver.name!r}"):
+        return solver.solve(handed, start)
 
 
 def _certify(dual: SVDDDual, solver: QPBackend, answer: Any, scale2: float, offset: Array) -> QPSolution:

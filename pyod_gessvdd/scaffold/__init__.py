@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import os
 import re
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -134,12 +135,21 @@ def write_plugin(kind: str, name: str, folder: str | Path = ".", *, overwrite: b
         for template, target in FILES.items():
             text = (templates / package.fill(template)).read_text(encoding="utf-8")
             path = Path(package.fill(target))
+            _refuse_links(root, path)
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(package.fill(text), encoding="utf-8")
             written.append(path)
     except OSError as error:
         raise ScaffoldError(f"cannot write {error.filename or root}: {error.strerror or error}") from error
     return root, sorted(written)
+
+
+def _refuse_links(root: Path, path: Path) -> None:
+    """A link in the package's folder leads out of it: what it points to is not the package's to replace."""
+    inside = [root, *(root / part for part in reversed(path.parents) if part.name), root / path]
+    for place in inside:
+        if place.is_symlink():
+            raise ScaffoldError(f"{place} is a link to {os.readlink(place)}; remove it first")
 
 
 def _checked_package(kind: str, name: str, overwrite: bool) -> Package:

@@ -12,6 +12,7 @@ import numpy as np
 from pyod_gessvdd.compare.extras import need
 from pyod_gessvdd.compare.tables import SEPARATORS, read_content, suffix
 from pyod_gessvdd.errors import ModelFileError
+from pyod_gessvdd.tabular.formulas import defused_frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -74,7 +75,7 @@ def numeric_features(frame: DataFrame, names: Sequence[str], path: Path) -> Data
 
 
 def write_frame(frame: DataFrame, path: Path) -> None:
-    """Write a table, all of it or nothing, in the format that the name's ending says."""
+    """Write a table, all of it or nothing, in the format that the name's ending says; text is never a formula."""
     ending = suffix(path)
     if ending not in WRITTEN:
         raise ModelFileError(f"{path} cannot be written; its name must end in {', '.join(WRITTEN)}")
@@ -85,7 +86,7 @@ def write_frame(frame: DataFrame, path: Path) -> None:
             frame.to_parquet(unfinished)
         else:
             compression = "gzip" if ending.endswith(".gz") else None
-            frame.to_csv(unfinished, sep=SEPARATORS[ending], index=False, compression=compression)
+            defused_frame(frame).to_csv(unfinished, sep=SEPARATORS[ending], index=False, compression=compression)
 
     write_whole(path, write)
 

@@ -11,7 +11,7 @@ import scipy.linalg
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.linalg import gram, row_blocks
+from pyod_gessvdd.linalg import gram, read_only, row_blocks
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.whole_space.description import WholeSpace
@@ -32,6 +32,7 @@ class LandmarkMap:
     @classmethod
     def at(cls, kernel: PairwiseKernel, landmarks: Array) -> LandmarkMap:
         """The map of a prepared kernel."""
+        landmarks = read_only(landmarks)
         return cls(kernel, landmarks, cholesky(kernel.checked_gram(landmarks)))
 
     def features(self, scaled: Array) -> tuple[Array, Array]:

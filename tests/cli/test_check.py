@@ -239,3 +239,35 @@ def test_the_console_command_exits_with_1_in_a_real_process(mine):
     assert done.returncode == 1, done.stderr
     assert "check_laplacian_is_positive_semi_definite" in done.stdout
     assert done.stderr == ""
+
+
+CRASHING = """
+    import os
+
+    import numpy as np
+    from pyod_gessvdd import Laplacian
+
+    class Crashing(Laplacian):
+        '''Ends its process on data with equal rows, and only there.'''
+
+        sparse = False
+
+        def build(self, Phi, random_state):
+            if len(np.unique(Phi, axis=0)) < len(Phi):
+                os.kill(os.getpid(), 11)
+            return np.eye(len(Phi)) - 1.0 / len(Phi)
+"""
+
+
+def test_a_component_that_ends_its_process_fails_the_check_and_the_others_go_on(check, tmp_path, monkeypatch):
+    (tmp_path / "crashing.py").write_text(dedent(CRASHING))
+    monkeypatch.chdir(tmp_path)
+    result = check("crashing:Crashing", "--json")
+    sys.modules.pop("crashing", None)
+    rows = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert [row["check"] for row in rows] == list(CHECKS["laplacian"])
+    ended = [row for row in rows if row["message"].startswith("this check ended the process: signal 11 (SIGSEGV)")]
+    assert ended
+    assert all(row["result"] == "failed" for row in ended)
+    assert any(row["result"] == "passed" for row in rows[rows.index(ended[-1]) :])

@@ -59,6 +59,63 @@ def refuses(error, match, X=None, sample_weight=None, **params):
 # The data -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("unit", [1e154, 1e200, 1e300])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_data_whose_squares_overflow_are_named_as_such(unit, standardize):
+    refuses(
+        ValueError,
+        r"^X holds values up to \de\+\d+, whose squares are beyond the range of floating point; divide them by a",
+        good_rows() * unit,
+        standardize=standardize,
+    )
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e-200, 1e-300])
+def test_data_whose_squares_vanish_are_named_as_such(unit):
+    refuses(
+        ValueError,
+        r"^X holds no value above \de-\d+, whose square is below the range of floating point; multiply them by a",
+        good_rows() * unit,
+    )
+
+
+def test_a_far_row_is_scored_all_the_same():
+    far = good_rows()[:1] * 1e160
+    assert GESSVDD(random_state=0).fit(good_rows()).predict(far).tolist() == [1]
+
+
+def test_masked_values_are_not_taken_for_values():
+    X = np.ma.array(good_rows(), mask=np.zeros((N, D), dtype=bool))
+    GESSVDD(kernel="linear").fit(X)
+    X.mask[3, 1] = True
+    refuses(ValueError, r"^X must have all its values, but X\[3, 1\] is masked \(1 such values\); impute or drop", X)
+
+
+@pytest.mark.parametrize(
+    ("values", "seen"),
+    [
+        (["Oslo"] * N, r"of type (object|str), such as 'Oslo'"),
+        (pd.Categorical(["Oslo"] * N), "of type category, such as 'Oslo'"),
+        (pd.date_range("2020-01-01", periods=N), r"of type datetime64\[\w+\], such as '2020-01-01"),
+    ],
+    ids=["text", "category", "dates"],
+)
+def test_a_column_that_holds_no_numbers_is_named(values, seen):
+    X = pd.DataFrame(good_rows(), columns=list("abcd")).assign(city=values)
+    refuses(ValueError, rf"^X must be numeric, but column 'city' holds values {seen}.*; convert or drop it first$", X)
+
+
+def test_a_column_of_numbers_kept_as_objects_is_read():
+    X = pd.DataFrame(good_rows(), columns=list("abcd"))
+    scores = GESSVDD(kernel="linear").fit(X.astype({"b": object})).decision_scores_
+    assert_array_equal(scores, GESSVDD(kernel="linear").fit(X).decision_scores_)
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "additive_chi2"])
+def test_a_kernel_for_counts_says_that_it_is_one(kernel):
+    refuses(ValueError, rf"^kernel '{kernel}' needs data that are not negative, such as counts, got -", kernel=kernel)
+
+
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_values_that_are_not_finite_are_named_with_their_place(kernel, value, word):
@@ -71,7 +128,7 @@ def test_values_that_are_not_finite_are_named_with_their_place(kernel, value, wo
 
 def test_missing_values_of_a_dataframe_are_named_with_their_place():
     frame = pd.DataFrame({"a": pd.array([1, None] * 10, dtype="Int64"), "b": range(20)})
-    refuses(ValueError, r"X must be finite, but X\[1, 0\] is NaN \(10 such values\)", frame)
+    refuses(ValueError, r"X must be finite, but row 1 of column 'a' is NaN \(10 such values\)", frame)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -99,7 +156,7 @@ def test_strings_are_refused_even_if_they_spell_numbers(X):
     ids=["objects", "DataFrame"],
 )
 def test_strings_among_numbers_are_named(X):
-    refuses(ValueError, "could not convert string to float: 'blue'", X)
+    refuses(ValueError, "could not convert string to float: 'blue'|column 'b' holds values of type .*'blue'", X)
 
 
 def test_complex_numbers_are_refused():

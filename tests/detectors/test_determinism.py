@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from pyod_gessvdd import GESSVDD
+from pyod_gessvdd import GESSVDD, SVDD
 from pyod_gessvdd.detectors.variants import VARIANTS
 from pyod_gessvdd.kernels import pairwise
 from pyod_gessvdd.linalg import TILE
@@ -248,3 +248,19 @@ def test_the_updaters_without_a_step_size_repeat_themselves_in_any_order_of_the_
 
     np.testing.assert_array_equal(scores(rows), scores(rows))
     np.testing.assert_allclose(scores(rows[order]), scores(rows), rtol=1e-5)
+
+
+@pytest.mark.parametrize("detector", [GESSVDD(), SVDD()], ids=["GESSVDD", "SVDD"])
+def test_the_order_the_sign_and_the_unit_of_columns_do_not_matter_where_landmarks_are_drawn(detector):
+    # Landmarks were drawn by what depends on the first two, and scores changed by a tenth above 2,000 rows.
+    kernel = "mixed(n_landmarks=100)" if isinstance(detector, GESSVDD) else "rbf(n_landmarks=100)"
+    random = np.random.default_rng(0)
+    X, new = (np.column_stack([random.normal(size=n), random.gamma(2.0, size=(n, 2))]) for n in (2100, 100))
+
+    def scores(change):
+        return clone(detector).set_params(kernel=kernel, random_state=0).fit(change(X)).decision_function(change(new))
+
+    expected = scores(lambda A: A)
+    assert_allclose(scores(lambda A: A[:, [2, 0, 1]]), expected, rtol=1e-9)
+    assert_allclose(scores(lambda A: A * [-1.0, 1.0, -1.0]), expected, rtol=1e-9)
+    assert_allclose(scores(lambda A: A * [1e-3, 7.0, 1e4]), expected, rtol=1e-9)
