@@ -223,20 +223,23 @@ class QPSolution:
     @property
     def support(self) -> Array:
         """Indices with α_i > 0: the points on and outside the sphere."""
-        return np.flatnonzero(self.alpha > BOUND_TOLERANCE * self.upper)
+        return np.flatnonzero(self.alpha > BOUND_TOLERANCE * self._bounds)
 
     @property
     def boundary(self) -> Array:
         """Indices with 0 < α_i < u_i: the points on the sphere."""
-        inside_bounds = (self.alpha > BOUND_TOLERANCE * self.upper) & (
-            self.alpha < (1.0 - BOUND_TOLERANCE) * self.upper
-        )
-        return np.flatnonzero(inside_bounds)
+        low, high = BOUND_TOLERANCE * self._bounds, (1.0 - BOUND_TOLERANCE) * self._bounds
+        return np.flatnonzero((self.alpha > low) & (self.alpha < high))
 
     @property
     def outside(self) -> Array:
         """Indices with α_i = u_i > 0: the points outside the sphere."""
-        return np.flatnonzero((self.alpha >= (1.0 - BOUND_TOLERANCE) * self.upper) & (self.upper > 0))
+        return np.flatnonzero((self.alpha >= (1.0 - BOUND_TOLERANCE) * self._bounds) & (self._bounds > 0))
+
+    @property
+    def _bounds(self) -> Any:
+        """The bounds; equal ones, which are one number repeated, as that number."""
+        return self.upper[0] if self.upper.strides == (0,) and self.upper.size else self.upper
 
 
 def project_to_feasible(alpha: Array, upper: Array) -> Array:

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
     "RELATIVE_ZERO",
+    "block_height",
     "column_means",
     "few_threads",
     "gram",
@@ -255,6 +256,11 @@ def orientation(vectors: Array) -> Array:
     return np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
+def block_height(row_cost: int) -> int:
+    """The rows that :func:`map_blocks` takes at once."""
+    return min(max(TILE, PADDED_ELEMENTS // max(1, row_cost) // TILE * TILE), MAX_HEIGHT)
+
+
 def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> Array:
     """``function`` over the rows of X, in blocks of one height, a multiple of :data:`TILE`.
 
@@ -271,7 +277,7 @@ def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> A
     row_cost : int
         The largest number of intermediate values per row; decides the height, and must not depend on the batch.
     """
-    height = min(max(TILE, PADDED_ELEMENTS // max(1, row_cost) // TILE * TILE), MAX_HEIGHT)
+    height = block_height(row_cost)
     out: Array | None = None
     for start in range(0, len(X), height):
         block = X[start : start + height]

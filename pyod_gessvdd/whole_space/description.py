@@ -10,7 +10,7 @@ import scipy.linalg
 
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.linalg import map_blocks, orientation
+from pyod_gessvdd.linalg import block_height, map_blocks, orientation
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.whole_space.factor import cholesky
 
@@ -18,6 +18,8 @@ Array = np.ndarray
 
 #: What is left of a squared length below this share of it is what its parts were rounded by.
 ROUNDING = 1e-10
+#: The blocks of rows that are scaled at once.
+SCALED_BLOCKS = 16
 #: The coordinates that ``transform`` gives, in the directions of largest scatter.
 MAX_COORDINATES = 300
 
@@ -66,7 +68,11 @@ class WholeSpace:
 
     def scores(self, X: Array) -> Array:
         """dist²/R² of each row: 1 on the sphere, more outside, of shape (n,)."""
-        return map_blocks(lambda block: self.scores_of_scaled(self.scaling.apply(block)), X, self.row_cost(X.shape[1]))
+        # Many blocks are scaled at once: it is done value by value, and a small block has hardly any.
+        cost = self.row_cost(X.shape[1])
+        height = SCALED_BLOCKS * block_height(cost)
+        parts = (self.scaling.apply(X[start : start + height]) for start in range(0, len(X), height))
+        return np.concatenate([map_blocks(self.scores_of_scaled, scaled, cost) for scaled in parts])
 
     def row_cost(self, n_columns: int) -> int:
         """The largest number of intermediate values per row of so many columns."""
