@@ -16,11 +16,12 @@ from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph
 from pyod_gessvdd.components.nesting import NestedComponents
 from pyod_gessvdd.description import Description
+from pyod_gessvdd.detectors.conformal import held_back
 from pyod_gessvdd.detectors.learning import in_subspace, in_whole_space, rows_to_learn_from
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
-from pyod_gessvdd.detectors.rows import counting_rows, spread
+from pyod_gessvdd.detectors.rows import counting_rows, spread, without
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_features, has_whole_space
 from pyod_gessvdd.dual import check_weights, upper_bounds
 from pyod_gessvdd.errors import warn
@@ -82,7 +83,14 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             check_parameters(settings)
             X = validated(self, X, reset=True)
             weights = None if sample_weight is None else check_weights(sample_weight, len(X))
-            self._publish(self._learn(X, weights, settings), X, weights)
+            held = held_back(X, settings["calibration"], settings["random_state"])
+            model = self._learn(X, without(weights, held, len(X)), settings)
+            if held is not None:
+                # As new rows, even where an equal row was trained on: this is what makes their ranks exact.
+                model.scores[held] = model.left_out_scores[held] = model.description.scores(X[held])
+            self._publish(model, X, weights)
+            if held is not None:
+                self._calibrate(model.left_out_scores[held], None if weights is None else weights[held])
         return self
 
     def _settings(self) -> dict[str, Any]:
@@ -95,6 +103,11 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         weights, settings = counting_rows(weights, settings)
         parts = self._components(settings)
         parts.check(settings)
+        if settings["calibration"] is not None and not parts.kernel.input_is_rows:
+            raise ValueError(
+                "calibration holds rows of data back, and a kernel matrix has none; leave them out yourself, and hand "
+                "their scores to update_threshold"
+            )
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))
         if (X[-1] == X[0]).all() and (X[0] == X).all():
             if not whole or isinstance(parts.laplacian, NoGraph):

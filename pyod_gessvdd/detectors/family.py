@@ -52,7 +52,7 @@ class SVDD(_WholeSpace):
 
     Parameters
     ----------
-    kernel, sigma, C, nu, standardize, qp_backend, qp_tol, threshold, contamination, random_state
+    kernel, sigma, C, nu, standardize, qp_backend, qp_tol, threshold, contamination, calibration, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`.
     gamma : float, "scale", "auto" or "median", optional
         The kernel's width; "scale" if neither it nor ``sigma`` is given.
@@ -94,6 +94,7 @@ class SVDD(_WholeSpace):
         qp_tol: float = 1e-8,
         threshold: str = "contamination",
         contamination: Any = 0.1,
+        calibration: float | None = None,
         random_state: Any = None,
     ) -> None:
         self._store(locals())
@@ -111,7 +112,8 @@ class GESVDD(_WholeSpace):
     ----------
     laplacian : str, Laplacian or matrix, default="pca"
         The graph L_x.
-    kernel, gamma, sigma, C, nu, center, standardize, ridge, qp_backend, qp_tol, threshold, contamination, random_state
+    kernel, gamma, sigma, C, nu, center, standardize, ridge, qp_backend, qp_tol, threshold, \
+contamination, calibration, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
 
     Examples
@@ -139,6 +141,7 @@ class GESVDD(_WholeSpace):
         qp_tol: float = 1e-8,
         threshold: str = "contamination",
         contamination: Any = 0.1,
+        calibration: float | None = None,
         random_state: Any = None,
     ) -> None:
         self._store(locals())
@@ -149,7 +152,8 @@ class ESVDD(GESVDD):
 
     Parameters
     ----------
-    kernel, gamma, sigma, C, nu, center, standardize, ridge, qp_backend, qp_tol, threshold, contamination, random_state
+    kernel, gamma, sigma, C, nu, center, standardize, ridge, qp_backend, qp_tol, threshold, \
+contamination, calibration, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
     """
 
@@ -170,6 +174,7 @@ class ESVDD(GESVDD):
         qp_tol: float = 1e-8,
         threshold: str = "contamination",
         contamination: Any = 0.1,
+        calibration: float | None = None,
         random_state: Any = None,
     ) -> None:
         self._store(locals())
@@ -189,7 +194,7 @@ class GESVM(_WholeSpace):
         The graph L_x.
     gamma : float, "scale", "auto" or "median", optional
         The kernel's width; "scale" if neither it nor ``sigma`` is given.
-    kernel, sigma, C, nu, standardize, ridge, threshold, contamination, random_state
+    kernel, sigma, C, nu, standardize, ridge, threshold, contamination, calibration, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`; ``threshold="radius"`` lets the hyperplane decide.
 
     Attributes
@@ -231,6 +236,7 @@ class GESVM(_WholeSpace):
         ridge: float = 1e-6,
         threshold: str = "contamination",
         contamination: Any = 0.1,
+        calibration: float | None = None,
         random_state: Any = None,
     ) -> None:
         self._store(locals())
@@ -250,7 +256,7 @@ class SSVDD(_Member):
     beta : float, default=0.01
         β, the weight of ψ.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, random_state
+residual, threshold, contamination, calibration, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
 
     Examples
@@ -286,6 +292,7 @@ residual, threshold, contamination, random_state
         residual: bool = False,
         threshold: str = "contamination",
         contamination: Any = 0.1,
+        calibration: float | None = None,
         random_state: Any = None,
     ) -> None:
         self._store(locals())
@@ -306,7 +313,7 @@ class ESSVDD(SSVDD):
     psi, beta
         As in :class:`SSVDD`.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, random_state
+residual, threshold, contamination, calibration, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
     """
 

@@ -96,6 +96,9 @@ class GESSVDD(SubspaceDetector):
         ``residual=False``, else above what the share nu of the trusted rows exceed when they are left out.
     contamination : float in (0, 0.5] or a PyThresh object, default=0.1
         The share of outliers expected in the training data.
+    calibration : float in (0, 1), optional
+        The share of the training rows, drawn at random, that is held back for :meth:`p_values`: nothing is learnt from
+        them, and the p-values have an exact guarantee. Without it they rest on the training rows as if left out.
     random_state : int, RandomState or None
         Seeds clusters, landmarks, the rows drawn from large data and a random start.
 
@@ -105,6 +108,8 @@ class GESSVDD(SubspaceDetector):
         PyOD's: the training rows' scores and labels, and the score above which a row is an outlier. With the residual
         and a graph a trusted row's score is what it would be had the row been left out, as in PyOD's KNN and LOF, and
         the other rows are new rows to the description; otherwise it is ``decision_function(X)``.
+    calibration_scores_ : ndarray of shape (n_calibration,)
+        The scores that :meth:`p_values` compares new rows with, in ascending order.
     trusted_ : ndarray of bool of shape (N,)
         The rows that the description was learnt from.
     trust_history_ : list of dict
@@ -172,6 +177,7 @@ class GESSVDD(SubspaceDetector):
         residual: bool = True,
         threshold: str = "contamination",
         contamination: Any = 0.1,
+        calibration: float | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(contamination=contamination)
@@ -198,6 +204,7 @@ class GESSVDD(SubspaceDetector):
         self.qp_tol = qp_tol
         self.residual = residual
         self.threshold = threshold
+        self.calibration = calibration
         self.random_state = random_state
 
     @classmethod

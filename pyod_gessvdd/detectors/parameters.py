@@ -47,6 +47,9 @@ def check_parameters(params: dict[str, Any]) -> None:
     standardize, names = params["standardize"], (*SCALINGS, "auto")
     if not (isinstance(standardize, bool | np.bool_) or (isinstance(standardize, str) and standardize in names)):
         _refuse(f"standardize must be True, False, {', '.join(map(repr, names[:-1]))} or {names[-1]!r}", standardize)
+    calibration = params["calibration"]
+    if not (calibration is None or (_is_real(calibration) and 0 < calibration < 1)):
+        _refuse("calibration must be None or a share of the rows between 0 and 1", calibration)
     if "psi" in params:
         check_regulariser(params["psi"], params["beta"])
 

@@ -16,6 +16,7 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pyod_gessvdd.detectors.conformal import Conformal
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.linalg import RELATIVE_ZERO, weighted_quantiles
 
@@ -36,7 +37,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-class PyODContract(BaseDetector):
+class PyODContract(Conformal, BaseDetector):
     """A PyOD detector whose score is 1 on its own boundary.
 
     Subclasses have ``contamination`` and ``threshold`` as parameters, set ``decision_scores_`` in ``fit`` and then call
@@ -72,20 +73,22 @@ class PyODContract(BaseDetector):
         ----------
         X : array of shape (n, D)
             The rows, as an array, a list or a DataFrame.
-        method : {"linear", "unify"}, default="linear"
-            Where the score lies between the training data's smallest and largest, or the unifying scores of Kriegel
-            et al. (2011).
+        method : {"linear", "unify", "conformal"}, default="linear"
+            Where the score lies between the training data's smallest and largest, the unifying scores of Kriegel
+            et al. (2011), or one less the row's :meth:`p_values`.
         return_confidence : bool, default=False
             Whether to return PyOD's confidence in each label too.
         """
         check_is_fitted(self, "decision_scores_")
-        if method not in ("linear", "unify"):
-            raise ValueError(f"method must be 'linear' or 'unify', got {method!r}")
+        if method not in ("linear", "unify", "conformal"):
+            raise ValueError(f"method must be 'linear', 'unify' or 'conformal', got {method!r}")
         scores = self.decision_function(X)
         if method == "linear":
             low, high = self._score_range
             # Where all training rows are on the sphere their scores differ by rounding.
             outlier = (scores - low) / (high - low if high - low > RELATIVE_ZERO * abs(high) else 1.0)
+        elif method == "conformal":
+            outlier = 1.0 - self._p_values(scores)
         else:
             outlier = erf((scores - self._mu) / (self._sigma * np.sqrt(2)))
         outlier = np.clip(outlier, 0.0, 1.0)
@@ -187,8 +190,8 @@ class PyODContract(BaseDetector):
 
     def _label_probabilities(self, scores: Array) -> tuple[Array, Array]:
         """The probability that a perturbed training set labels each row 0, and 1 (Perini et al., 2020)."""
-        n = len(self.decision_scores_)
-        n_below = np.searchsorted(np.sort(self.decision_scores_), scores, side="right")
+        n = len(self.calibration_scores_)
+        n_below = np.searchsorted(self.calibration_scores_, scores, side="right")
         posterior = (1 + n_below) / (2 + n)
         n_inliers = n - int(n * self._outlier_rate)
         return binom.cdf(n_inliers, n, posterior), binom.sf(n_inliers, n, posterior)
@@ -227,7 +230,42 @@ class PyODContract(BaseDetector):
         sample_weight : ndarray of shape (N,), optional
             How often each training row counts.
         """
-        scores = self.decision_scores_
+        self.labels_ = self._learn_threshold(self.decision_scores_, boundary_score, sample_weight)
+        self._calibrate(self.decision_scores_, sample_weight)
+        return self
+
+    def update_threshold(self, scores: Any) -> PyODContract:
+        """Learn the threshold, and what new rows are compared with, from recent scores; the description stays.
+
+        What is normal drifts, and with it the share of rows above a threshold that was learnt long ago. The scores of
+        recent rows take the place of the training rows' in ``threshold_``, :meth:`p_values`, the probabilities and the
+        confidences. ``labels_`` and ``decision_scores_`` remain those of the training rows.
+
+        Parameters
+        ----------
+        scores : array of shape (n,)
+            ``decision_function(X)`` of recent rows, among which ``contamination`` of outliers is expected; at least 2.
+
+        Returns
+        -------
+        PyODContract
+            The detector itself.
+        """
+        check_is_fitted(self, "decision_scores_")
+        if self.threshold == "radius":
+            raise ValueError(
+                "threshold='radius' lets the boundary decide, which does not move; fit with 'contamination'"
+            )
+        recent = np.asarray(scores, dtype=float)
+        if recent.ndim != 1 or len(recent) < 2 or not np.isfinite(recent).all():
+            raise ValueError(f"scores must be at least 2 finite numbers in a row, got an array of shape {recent.shape}")
+        with unchanged_on_error(self):
+            self._learn_threshold(recent)
+            self._calibrate(recent)
+        return self
+
+    def _learn_threshold(self, scores: Array, boundary_score: float = 1.0, sample_weight: Array | None = None) -> Array:
+        """``threshold_`` and what the methods above need; returns the labels of the rows that have these scores."""
         counting = scores if sample_weight is None else scores[sample_weight > 0]
         self._score_range = float(counting.min()), float(counting.max())
         self._mu = float(np.average(scores, weights=sample_weight))
@@ -237,25 +275,25 @@ class PyODContract(BaseDetector):
         self.thresholder_: Any = None
         if self.threshold == "radius":
             self.threshold_ = boundary_score
-            self.labels_ = self._labels(scores)
+            labels = self._labels(scores)
         elif isinstance(self.contamination, numbers.Real):
             self.threshold_ = float(weighted_quantiles(scores, [1 - float(self.contamination)], sample_weight)[0])
-            self.labels_ = self._labels(scores)
+            labels = self._labels(scores)
         else:
             # A copy: one object may serve several detectors, and a parameter stays as it was given.
             self.thresholder_ = copy.deepcopy(self.contamination)
             self.thresholder_.fit(scores)
-            self.labels_ = np.array(self.thresholder_.labels_).astype(int)
+            labels = np.array(self.thresholder_.labels_).astype(int)
             # An object's threshold of exactly 0 is a threshold; only a missing one is replaced.
             threshold = getattr(self.thresholder_, "thresh_", None)
-            self.threshold_ = float(np.mean(self.labels_)) if threshold is None else float(threshold)
-        self._outlier_rate = self._expected_outlier_rate()
-        return self
+            self.threshold_ = float(np.mean(labels)) if threshold is None else float(threshold)
+        self._outlier_rate = self._expected_outlier_rate(labels)
+        return labels
 
-    def _expected_outlier_rate(self) -> float:
-        """The share of outliers that the threshold stands for, at least one training row."""
-        n = len(self.decision_scores_)
+    def _expected_outlier_rate(self, labels: Array) -> float:
+        """The share of outliers that the threshold stands for, at least one row."""
+        n = len(labels)
         by_contamination = self.threshold == "contamination" and self.thresholder_ is None
-        count = n * float(self.contamination) if by_contamination else float(self.labels_.sum())
+        count = n * float(self.contamination) if by_contamination else float(labels.sum())
         # PyOD's formulas round n · rate down: a whole number must not become the one below.
         return max(count, 1.0) * (1 + 1e-12) / n

@@ -92,6 +92,15 @@ def counting_rows(weights: Array | None, settings: dict[str, Any]) -> tuple[Arra
     return scaled, settings if C is None else {**settings, "C": C * float(weights.sum() / scaled.sum())}
 
 
+def without(weights: Array | None, held_back: Array | None, n_rows: int) -> Array | None:
+    """The weights, zero for rows that are held back: they are scored, and nothing is learnt from them."""
+    if held_back is None:
+        return weights
+    weights = np.ones(n_rows) if weights is None else weights.copy()
+    weights[held_back] = 0.0
+    return weights
+
+
 def counted(X: Array, weights: Array | None) -> tuple[Array, Array | None]:
     """The rows that count at all, and their weights."""
     if weights is None or weights.all():

@@ -37,6 +37,7 @@ PAPER: dict[str, Any] = {
     "residual": False,
     "threshold": "radius",
     "contamination": 0.1,
+    "calibration": None,
     "random_state": None,
 }
 

@@ -196,7 +196,7 @@ def test_predict_proba_is_pyods(method, fitted, data):
 
 
 def test_predict_proba_refuses_other_methods(fitted, data):
-    with pytest.raises(ValueError, match="method must be 'linear' or 'unify', got 'softmax'"):
+    with pytest.raises(ValueError, match="method must be 'linear', 'unify' or 'conformal', got 'softmax'"):
         fitted.predict_proba(data[1], method="softmax")
 
 

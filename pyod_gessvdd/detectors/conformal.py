@@ -1,0 +1,112 @@
+"""Decisions with a meaning: conformal p-values, selections with a bounded false discovery rate, thresholds that move.
+
+A detector is frozen after ``fit``: the score of a row depends on the row alone. So the rank of a new row's score among
+the scores of calibration rows says how unusual it is. Calibration rows are, unless rows were held back for it
+(``calibration=0.2``), the training rows with the scores that they have when each is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import false_discovery_control
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from pyod_gessvdd.linalg import not_below_one, rows_by_content
+
+Array = np.ndarray
+
+
+class Conformal:
+    """What detectors say of new rows beside calibration rows; the host calls :meth:`_calibrate` in ``fit``.
+
+    Attributes
+    ----------
+    calibration_scores_ : ndarray of shape (n_calibration,)
+        The scores that new rows are compared with, in ascending order.
+    """
+
+    calibration_scores_: Array
+
+    def decision_function(self, X: Any) -> Array:
+        """The rows' scores: larger is more abnormal."""
+        raise NotImplementedError
+
+    def p_values(self, X: Any) -> Array:
+        """The conformal p-value of each row: how likely a row like the calibration rows is to score as high.
+
+        p(x) = (1 + #{i : s_i ≥ s(x)}) / (n + 1), in (0, 1]. For a new row that is exchangeable with the n calibration
+        rows, P(p ≤ a) ≤ a for every a: exactly if rows were held back by ``calibration``; up to what leaving out one
+        training row changes otherwise. With sample weights a row counts as often as its weight says.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            The rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyod_gessvdd import GESSVDD
+        >>> X = np.random.default_rng(0).normal(size=(99, 3))
+        >>> detector = GESSVDD(calibration=0.2, random_state=0).fit(X)
+        >>> detector.p_values([[0, 0, 0], [9, 9, 9]]).round(3).tolist()
+        [0.952, 0.048]
+        """
+        check_is_fitted(self, "decision_scores_")
+        return self._p_values(self.decision_function(X))
+
+    def predict_fdr(self, X: Any, level: float = 0.1) -> Array:
+        """1 for the rows that can be called outliers with a false discovery rate of at most ``level``, else 0.
+
+        Benjamini and Hochberg's procedure on :meth:`p_values`; conformal p-values depend on each other in a way that it
+        allows (Bates et al., 2023). The rows are judged together: a row's label depends on the others.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            The rows.
+        level : float in (0, 1), default=0.1
+            The expected share of normal rows among those that get a 1.
+        """
+        if not (isinstance(level, float | np.floating) and 0.0 < level < 1.0):
+            raise ValueError(f"level must be a number in (0, 1), got {level!r}")
+        return (false_discovery_control(self.p_values(X), method="bh") <= level).astype(int)
+
+    def _p_values(self, scores: Array) -> Array:
+        below = np.searchsorted(self.calibration_scores_, scores, side="left")
+        if self._calibration_counts is None:
+            return (1.0 + len(self.calibration_scores_) - below) / (1.0 + len(self.calibration_scores_))
+        counted = np.concatenate([[0.0], np.cumsum(self._calibration_counts)])
+        return (1.0 + counted[-1] - counted[below]) / (1.0 + counted[-1])
+
+    def _calibrate(self, scores: Array, sample_weight: Array | None = None) -> None:
+        """Take these as the calibration rows' scores, and the weights as how often each row counts."""
+        order = np.argsort(scores, kind="stable")
+        self.calibration_scores_ = scores[order]
+        self._calibration_counts = None if sample_weight is None else not_below_one(sample_weight)[order]
+
+
+def held_back(X: Array, calibration: float | None, random_state: Any) -> Array | None:
+    """The rows to hold back for calibration, drawn at random, the same ones in whatever order; None for none.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, D)
+        The training rows.
+    calibration : float or None
+        The share of them.
+    random_state : int, RandomState or None
+        Draws them.
+    """
+    if calibration is None:
+        return None
+    count = max(1, round(calibration * len(X)))
+    if len(X) - count < 2:
+        raise ValueError(
+            f"calibration={calibration!r} of {len(X)} rows leaves {len(X) - count} to learn from, fewer than 2"
+        )
+    drawn = check_random_state(random_state).choice(len(X), count, replace=False)
+    return np.sort(rows_by_content(X)[drawn])
