@@ -65,6 +65,23 @@ class Component(BaseEstimator, ABC):
         parents = [name for base in cls.__bases__ for name in getattr(base, "inherits", ())]
         cls.inherits = tuple(dict.fromkeys([*parents, *((own,) if isinstance(own, str) else own)]))
 
+    @property
+    def asks_for(self) -> tuple[str, ...]:
+        """The parameters that it takes from the detector where they are None; those of its parts too, if it has any."""
+        return self.inherits
+
+    def inherit(self, values: dict[str, Any]) -> None:
+        """Take the detector's values for what is asked for and has not been given.
+
+        Parameters
+        ----------
+        values : dict
+            The detector's settings by name.
+        """
+        own = self.get_params(deep=False)
+        asked = {name: values[name] for name in self.inherits if name in values}
+        self.set_params(**{name: value for name, value in asked.items() if own.get(name, value) is None})
+
     @classmethod
     @cache
     def _get_param_names(cls) -> list[str]:

@@ -47,6 +47,5 @@ class NestedComponents(RemembersPlugins):
         component: Component = resolve(kind, inherited[kind])
         if component is inherited[kind]:
             component = clone(component)
-        asked = {name: inherited[name] for name in component.inherits if name in inherited}
-        own = component.get_params(deep=False)
-        return component.set_params(**{name: value for name, value in asked.items() if own.get(name, value) is None})
+        component.inherit(inherited)
+        return component

@@ -1,6 +1,7 @@
 """From what a user writes to a component: a name, a spec string, an instance, a matrix or a function.
 
-``"knn"``, ``"knn(n_neighbors=7)"``, ``"0.7*knn + 0.3*pca"``, ``"auto*(knn + pca)"``, ``KNN(n_neighbors=7)``.
+``"knn"``, ``"knn(n_neighbors=7)"``, ``"0.7*knn + 0.3*pca"``, ``"auto*(knn + pca)"``, ``KNN(n_neighbors=7)``; and of
+kernels ``"0.5*rbf + 0.5*laplacian"``, ``"rbf*linear"``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 from pyod_gessvdd.components.contracts import Component
 from pyod_gessvdd.components.registry import KINDS, NAME, parameters, registry
 from pyod_gessvdd.errors import SpecError
+from pyod_gessvdd.kernels.algebra import KernelProduct, KernelSum
 from pyod_gessvdd.kernels.pairwise import FunctionKernel
 from pyod_gessvdd.laplacians.given import GivenLaplacian
 from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
@@ -51,7 +53,7 @@ def _from_text(kind: str, text: str) -> Component:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError) as error:  # ValueError: a null byte, before Python 3.12
         raise SpecError(
-            f"cannot read the {kind} {text!r}; write a name, 'name(parameter=value)' or, for graphs, "
+            f"cannot read the {kind} {text!r}; write a name, 'name(parameter=value)' or, for graphs and kernels, "
             "'0.7*name + 0.3*name'"
         ) from error
     return _from_tree(kind, tree, text)
@@ -67,6 +69,9 @@ def _from_tree(kind: str, tree: ast.expr, text: str) -> Component:
             return _learned_sum(tree.right, text)
         terms = _terms(tree, text)
         return WeightedSum([term for _, term in terms], [weight for weight, _ in terms])
+    if kind == "kernel" and isinstance(tree, ast.BinOp):
+        weight, kernel = _weighted_kernel(tree, text)
+        return kernel if weight == 1.0 else KernelSum([kernel], [weight])
     raise SpecError(f"cannot read {ast.unparse(tree)!r} in the {kind} {text!r}; write 'name(parameter=value)'")
 
 
@@ -129,6 +134,39 @@ def _learned_sum(tree: ast.expr, text: str) -> WeightedSum:
     if any(weight != 1.0 for weight, _ in terms):
         raise SpecError(f"the laplacian {text!r} has 'auto' and weights of its own; write 'auto*(knn + pca)'")
     return WeightedSum([term for _, term in terms], "auto")
+
+
+def _weighted_kernel(tree: ast.expr, text: str) -> tuple[float, Any]:
+    """A kernel of a sum or a product, and the number before it."""
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
+        sides = [_weighted_kernel(side, text) for side in (tree.left, tree.right)]
+        terms = [term for weight, kernel in sides for term in _flat_terms(weight, kernel)]
+        return 1.0, KernelSum([kernel for _, kernel in terms], [weight for weight, _ in terms])
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Mult):
+        for factor, other in ((tree.left, tree.right), (tree.right, tree.left)):
+            number = _number(factor)
+            if number is not None:
+                weight, kernel = _weighted_kernel(other, text)
+                return number * weight, kernel
+        (left, first), (right, second) = (_weighted_kernel(side, text) for side in (tree.left, tree.right))
+        factors = [part for kernel in (first, second) for part in _flat_factors(kernel)]
+        return left * right, KernelProduct(factors)
+    if isinstance(tree, ast.Name | ast.Call):
+        return 1.0, _from_tree("kernel", tree, text)
+    raise SpecError(
+        f"cannot read {ast.unparse(tree)!r} in the kernel {text!r}; sums and products are written "
+        "'0.5*rbf + 0.5*laplacian' and 'rbf*linear'"
+    )
+
+
+def _flat_terms(weight: float, kernel: Any) -> list[tuple[float, Any]]:
+    if isinstance(kernel, KernelSum) and kernel.weights is not None:
+        return [(weight * inner, part) for inner, part in zip(kernel.weights, kernel.kernels, strict=True)]
+    return [(weight, kernel)]
+
+
+def _flat_factors(kernel: Any) -> list[Any]:
+    return list(kernel.kernels) if isinstance(kernel, KernelProduct) else [kernel]
 
 
 def _number(tree: ast.expr) -> float | None:

@@ -24,7 +24,8 @@ class GESSVDD(SubspaceDetector):
     ----------
     kernel : str, Kernel or callable, default="mixed"
         "linear", "mixed", "laplacian", "rbf", "exponential", "matern", "polynomial", "sigmoid", "cosine", "chi2",
-        "additive_chi2", "precomputed", a plugin's, or a function of two arrays.
+        "additive_chi2", "precomputed", a plugin's, a sum or product such as "0.5*rbf + 0.5*laplacian" and "rbf*linear",
+        or a function of two arrays.
     gamma : float, "scale", "auto" or "median", optional
         The kernel's width. With "mixed" and "laplacian" it is "auto" unless given, one over the number of columns. With
         ``kernel="rbf"`` the paper's ``sigma`` can be given instead, and with neither it is 0.003 times "scale", a wide

@@ -53,7 +53,7 @@ class Components:
 
     def check(self, settings: dict[str, Any]) -> None:
         """Raise a ``ValueError`` where one of them cannot work with the settings or with another."""
-        if settings["sigma"] is not None and "sigma" not in self.kernel.inherits:
+        if settings["sigma"] is not None and "sigma" not in self.kernel.asks_for:
             raise ValueError(
                 f"sigma is the width of kernel 'rbf', got {settings['sigma']!r}; kernel {self.kernel.name!r} has none"
             )

@@ -65,7 +65,8 @@ class PairwiseKernel(Kernel):
     exact_only: ClassVar[bool] = False
     #: Whether k is positive definite after centring only, as a negative squared distance is.
     needs_centring: ClassVar[bool] = False
-    #: A kernel is differentiable if :meth:`gram_pullback` is there and k(x, x) is the same for every x.
+    #: A kernel is differentiable if :meth:`gram_pullback` is there and, unless k(x, x) is the same for every x,
+    #: :meth:`gram_diagonal_pullback` too.
     differentiable: ClassVar[bool] = False
     supports_sample_weight = True
     inherits: ClassVar[tuple[str, ...]] = ("energy", "center", "random_state")
@@ -91,6 +92,10 @@ class PairwiseKernel(Kernel):
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
         """Σ_l weights_il ∂k(x_i, y_l)/∂x_i for each row, of shape (len(X), D), with K = ``gram(X, Y)``."""
         raise NotImplementedError(f"kernel {self.name!r} has no derivative")
+
+    def gram_diagonal_pullback(self, X: Array, weights: Array) -> Array:
+        """weights_i ∂k(x_i, x_i)/∂x_i for each row, of shape (len(X), D); zero unless overridden."""
+        return np.zeros_like(X)
 
     def prepare(self, X: Array, sample_weight: Array | None = None) -> None:
         """Learn what :meth:`gram` needs from the training rows, for instance a width; called before it.
@@ -153,9 +158,11 @@ class PairwiseKernel(Kernel):
         phi, missed = self._from_gram(k, X)
 
         def pullback(by_features: Array, by_missed: Array) -> Array:
-            by_missed = np.where(missed > 0, by_missed, 0.0)[:, None]  # what is rounded to zero does not change
+            by_diagonal = np.where(missed > 0, by_missed, 0.0)  # what is rounded to zero does not change
+            by_missed = by_diagonal[:, None]
             weights = (by_features - 2.0 * by_missed * phi) @ self.map_.T - 2.0 * by_missed * self.mean_map_
-            return self.gram_pullback(X, self.landmarks_, k, weights)
+            by_rows = self.gram_pullback(X, self.landmarks_, k, weights)
+            return by_rows + self.gram_diagonal_pullback(X, by_diagonal)
 
         return phi, missed, pullback
 

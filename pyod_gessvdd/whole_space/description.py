@@ -95,7 +95,9 @@ class WholeSpace:
         by_kernel = np.broadcast_to(-2.0 * self.pull, K.shape)
         if self.factor is not None:
             by_kernel = by_kernel - 2.0 * (K @ self.factor.T) @ self.factor
-        return self.kernel.gram_pullback(scaled, self.landmarks, K, by_kernel / self.unit)
+        by_diagonal = np.full(len(scaled), self.scale / self.unit)
+        gradient = self.kernel.gram_pullback(scaled, self.landmarks, K, by_kernel / self.unit)
+        return gradient + self.kernel.gram_diagonal_pullback(scaled, by_diagonal)
 
     # Coordinates, for pictures ------------------------------------------------------------------------------------
 

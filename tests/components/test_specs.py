@@ -267,8 +267,8 @@ def test_an_unknown_graph_in_a_sum_is_an_unknown_component():
         resolve("laplacian", "0.7*knn + 0.3*pac")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "laplacian"])
-def test_only_graphs_can_be_added(kind):
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("laplacian", "kernel")])
+def test_only_graphs_and_kernels_can_be_added(kind):
     name = registry().names(kind)[0]
     with pytest.raises(SpecError, match=f"in the {kind} '{name} \\+ {name}'; write 'name"):
         resolve(kind, f"{name} + {name}")
