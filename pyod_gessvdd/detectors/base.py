@@ -23,11 +23,15 @@ from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
 from pyod_gessvdd.detectors.rows import counting_rows, spread, without
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_features, has_whole_space
+from pyod_gessvdd.detectors.sources import checked_columns, publish_rows
+from pyod_gessvdd.detectors.streaming import StreamedModel, check_streamable, learn
 from pyod_gessvdd.dual import check_weights, upper_bounds
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import validated
+from pyod_gessvdd.sources import as_source, in_memory
+from pyod_gessvdd.sources.source import Source
 
 Array = np.ndarray
 
@@ -63,8 +67,9 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
 
         Parameters
         ----------
-        X : array of shape (N, D)
-            The training rows; with a precomputed kernel, the N × N kernel matrix.
+        X : array of shape (N, D), memmap, path of Parquet, Dask array or DataFrame, or Source
+            The training rows; with a precomputed kernel, the N × N kernel matrix. What need not fit in memory is walked
+            block by block, see :mod:`pyod_gessvdd.sources`.
         y : ignored
             There for scikit-learn's tools.
         sample_weight : array of shape (N,), optional
@@ -81,6 +86,12 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
             self._check_contamination()
             settings = self._settings()
             check_parameters(settings)
+            source = as_source(X)
+            if source is not None:
+                X = in_memory(source)
+                if isinstance(X, Source):
+                    self._fit_source(X, sample_weight, settings)
+                    return self
             X = validated(self, X, reset=True)
             weights = None if sample_weight is None else check_weights(sample_weight, len(X))
             held = held_back(X, settings["calibration"], settings["random_state"])
@@ -127,13 +138,44 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
                 model = in_subspace(X, weights, trust.rows, parts, settings, self._boundary)
             return replace(model, trust_history=trust.history)
 
+    def _fit_source(self, source: Source, sample_weight: Any, settings: dict[str, Any]) -> None:
+        """:meth:`fit` to rows that are not in memory."""
+        if sample_weight is not None:
+            raise ValueError("sample_weight needs all rows in memory; repeat the rows of a source instead")
+        checked_columns(self, source, reset=True)
+        upper_bounds(len(source), settings["C"], settings["nu"])
+        parts = self._components(settings)
+        parts.check(settings)
+        whole = self._boundary is Sphere and has_whole_space(parts, settings, len(source))
+        settings = for_rows(settings, len(source), has_features=not whole and has_features(parts, settings))
+        check_streamable(parts, settings, self._boundary, whole)
+        settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
+        parts = self._components(settings)
+        model = learn(source, parts, settings, self._component("kernel", {**settings, "widening": None}), whole)
+        self._publish_description(model)
+        publish_rows(self, model, source)
+        self._keep_sampled_origins(source, model.alpha_mean)
+
     def _components(self, settings: dict[str, Any]) -> Components:
         return Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""
-        description, solution, trusted = model.description, model.solution, model.trusted
-        parts = model.components
+        solution, trusted = model.solution, model.trusted
+        self._publish_description(model)
+        self.trusted_ = np.zeros(len(X), dtype=bool)
+        self.trusted_[trusted] = True
+        self.alpha_ = spread(solution.alpha, trusted, np.zeros(len(X)))
+        self.support_ = trusted[solution.support]
+        self.boundary_ = trusted[solution.boundary]
+        self.outside_ = trusted[solution.outside]
+        self.decision_scores_ = model.left_out_scores
+        self._process_decision_scores(boundary_score=model.boundary_score(weights), sample_weight=weights)
+        self._keep_for_explanations(X, model.scores)
+
+    def _publish_description(self, model: Model | StreamedModel) -> None:
+        """What was learnt, and how, under its public names; nothing of single rows."""
+        description, parts = model.description, model.components
         self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend)
         self.laplacian_weights_ = parts.laplacian.weights_
         self.description_ = description
@@ -150,16 +192,7 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self.best_iteration_ = model.best_iteration
         self.stop_reason_ = model.stop_reason
         self.trust_history_ = model.trust_history
-        self.trusted_ = np.zeros(len(X), dtype=bool)
-        self.trusted_[trusted] = True
-        self.alpha_ = spread(solution.alpha, trusted, np.zeros(len(X)))
-        self.support_ = trusted[solution.support]
-        self.boundary_ = trusted[solution.boundary]
-        self.outside_ = trusted[solution.outside]
         self._set_n_classes(None)
-        self.decision_scores_ = model.left_out_scores
-        self._process_decision_scores(boundary_score=model.boundary_score(weights), sample_weight=weights)
-        self._keep_for_explanations(X, model.scores)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

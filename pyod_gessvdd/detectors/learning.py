@@ -18,9 +18,10 @@ from pyod_gessvdd.detectors.settings import Components
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
+from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.residual import LEFT_OUT_POWER
 from pyod_gessvdd.subspace import total_scatter
-from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
+from pyod_gessvdd.training import Points, TrainingData, alternate, record, training_scores
 from pyod_gessvdd.trust import Trust, trusted_rows
 
 Array = np.ndarray
@@ -81,13 +82,49 @@ def in_whole_space(
     counting, counts = rows_and_weights(X, weights, trusted) if wide else counted(X, weights)
     scaling = learn_scaling(counting, kernel, center=True, standardize=settings["standardize"], sample_weight=counts)
     drawn = draw(X, scaling, settings["random_state"])
-    rows = DistinctRows.of(X[drawn], None if weights is None else weights[drawn])
+    learnt = learn_whole_space(
+        X[drawn], None if weights is None else weights[drawn], np.isin(drawn, trusted), scaling, parts, settings
+    )
+    scores, left_out = np.empty(len(X)), np.empty(len(X))
+    scores[drawn], left_out[drawn] = learnt.scores, learnt.left_out_scores
+    others = np.arange(len(X))
+    if not isinstance(parts.laplacian, NoGraph):  # without a metric no row has a part in what it is measured by
+        others = np.setdiff1d(others, drawn[learnt.trusted], assume_unique=True)
+    if others.size:
+        # New rows to the description, to the last bit: a label must be what predict says of the same row.
+        scores[others] = left_out[others] = learnt.description.scores(X[others])
+    return replace(learnt, trusted=drawn[learnt.trusted], scores=scores, left_out_scores=left_out)
+
+
+def learn_whole_space(
+    X: Array,
+    weights: Array | None,
+    is_trusted: Array,
+    scaling: Scaling,
+    parts: Components,
+    settings: dict[str, Any],
+) -> Model:
+    """The description of the whole space from the rows that were drawn, and what it says of them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+        The rows.
+    weights : ndarray of shape (n,) or None
+        How often each counts.
+    is_trusted : ndarray of bool of shape (n,)
+        Which may be learnt from.
+    scaling, parts, settings
+        What scales them, and the detector's.
+    """
+    kernel = parts.kernel
+    rows = DistinctRows.of(X, weights)
     sphere = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
 
     def bounds_of(places: Array) -> Array:
         return bounds(places, rows.weights, settings)
 
-    arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(np.isin(drawn, trusted)), bounds_of)
+    arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(is_trusted), bounds_of)
     if isinstance(parts.laplacian, NoGraph):
         learnt = whole_space.svdd(*arguments, sample_weight=rows.weights, **sphere)
     else:
@@ -101,24 +138,16 @@ def in_whole_space(
             **sphere,
         )
     places, solution = rows.solution(learnt.trusted, learnt.solution)
-    scores, left_out = np.empty(len(X)), np.empty(len(X))
-    scores[drawn], left_out[drawn] = rows.spread(learnt.scores), rows.spread(learnt.left_out_scores)
-    others = np.arange(len(X))
-    if not isinstance(parts.laplacian, NoGraph):  # without a metric no row has a part in what it is measured by
-        others = np.setdiff1d(others, drawn[places], assume_unique=True)
-    if others.size:
-        # New rows to the description, to the last bit: a label must be what predict says of the same row.
-        scores[others] = left_out[others] = learnt.description.scores(X[others])
     return Model(
         parts,
         learnt.description,
-        drawn[places],
+        places,
         solution,
         [record(0, solution)],
         "the whole space is described: there is no subspace to learn",
         0,
-        scores,
-        left_out,
+        rows.spread(learnt.scores),
+        rows.spread(learnt.left_out_scores),
     )
 
 
@@ -150,10 +179,9 @@ def in_subspace(
     S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian, total)
     Q = start(Phi, S_x, settings, settings["random_state"], weights, total)
 
-    def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> tuple[Boundary, QPSolution]:
-        return boundary.fit(
-            Z, residual2, upper, backend=parts.qp_backend, tol=settings["qp_tol"], last_alpha=last_alpha
-        )
+    def fit_boundary(points: Points, last: QPSolution | None) -> tuple[Boundary, QPSolution]:
+        last_alpha = None if last is None else last.alpha
+        return boundary.fit(*points, upper, backend=parts.qp_backend, tol=settings["qp_tol"], last_alpha=last_alpha)
 
     data = TrainingData(Phi, graph, S_x, missed, weights)
     result = alternate(

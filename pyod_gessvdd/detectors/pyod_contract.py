@@ -45,6 +45,7 @@ class PyODContract(Conformal, BaseDetector):
     """
 
     threshold: str
+    thresholder_: Any
 
     def __init__(self, contamination: Any = 0.1) -> None:
         # PyOD checks floats here and nothing after ``set_params``; we check everything, in ``fit``.
@@ -267,14 +268,10 @@ class PyODContract(Conformal, BaseDetector):
     def _learn_threshold(self, scores: Array, boundary_score: float = 1.0, sample_weight: Array | None = None) -> Array:
         """``threshold_`` and what the methods above need; returns the labels of the rows that have these scores."""
         counting = scores if sample_weight is None else scores[sample_weight > 0]
-        self._score_range = float(counting.min()), float(counting.max())
-        self._mu = float(np.average(scores, weights=sample_weight))
-        deviation = float(np.sqrt(np.average((scores - self._mu) ** 2, weights=sample_weight)))
-        # Equal scores would make "unify" divide by zero.
-        self._sigma = max(deviation, np.finfo(float).eps * max(1.0, abs(self._mu)))
-        self.thresholder_: Any = None
+        mu = float(np.average(scores, weights=sample_weight))
+        deviation = float(np.sqrt(np.average((scores - mu) ** 2, weights=sample_weight)))
+        self._take_threshold(boundary_score, (float(counting.min()), float(counting.max())), mu, deviation)
         if self.threshold == "radius":
-            self.threshold_ = boundary_score
             labels = self._labels(scores)
         elif isinstance(self.contamination, numbers.Real):
             self.threshold_ = float(weighted_quantiles(scores, [1 - float(self.contamination)], sample_weight)[0])
@@ -287,13 +284,21 @@ class PyODContract(Conformal, BaseDetector):
             # An object's threshold of exactly 0 is a threshold; only a missing one is replaced.
             threshold = getattr(self.thresholder_, "thresh_", None)
             self.threshold_ = float(np.mean(labels)) if threshold is None else float(threshold)
-        self._outlier_rate = self._expected_outlier_rate(labels)
+        self._outlier_rate = self._expected_outlier_rate(len(labels), int(labels.sum()))
         return labels
 
-    def _expected_outlier_rate(self, labels: Array) -> float:
-        """The share of outliers that the threshold stands for, at least one row."""
-        n = len(labels)
+    def _take_threshold(
+        self, threshold: float, score_range: tuple[float, float], mean: float, deviation: float
+    ) -> None:
+        """``threshold_``, and what probabilities need: the smallest and largest score, their mean and deviation."""
+        self.threshold_, self._score_range, self._mu = threshold, score_range, mean
+        # Equal scores would make "unify" divide by zero.
+        self._sigma = max(deviation, np.finfo(float).eps * max(1.0, abs(mean)))
+        self.thresholder_ = None
+
+    def _expected_outlier_rate(self, n: int, n_above: int) -> float:
+        """The share of outliers that the threshold stands for, at least one of n rows; so many are labelled."""
         by_contamination = self.threshold == "contamination" and self.thresholder_ is None
-        count = n * float(self.contamination) if by_contamination else float(labels.sum())
+        count = n * float(self.contamination) if by_contamination else float(n_above)
         # PyOD's formulas round n · rate down: a whole number must not become the one below.
         return max(count, 1.0) * (1 + 1e-12) / n
