@@ -89,7 +89,7 @@ def _learn_threshold(detector: Any, source: Source, values: Values, boundary_sco
         threshold,
         (min(low for low, _, _ in ends), max(high for _, high, _ in ends)),
         float(total.mean[0]),
-        float(np.sqrt(total.scatter[0] / total.n_rows)),
+        float(np.sqrt(total.scatter[0, 0] / total.n_rows)),
     )
     above = sum(source.map(_Above(values, threshold)))
     detector._outlier_rate = detector._expected_outlier_rate(source.n_rows, above)
@@ -126,13 +126,10 @@ class _Range:
     def __call__(self, block: Array, rows: Array) -> tuple[float, float, Moments]:
         scores = self.values(block, rows)
         if not len(scores):
-            return np.inf, -np.inf, Moments(0, np.zeros(1), np.zeros(1))
+            return np.inf, -np.inf, Moments(0, np.zeros(1), np.zeros((1, 1)))
         mean = scores.mean()
-        return (
-            float(scores.min()),
-            float(scores.max()),
-            Moments(len(scores), mean[None], ((scores - mean) ** 2).sum()[None]),
-        )
+        moments = Moments(len(scores), np.array([mean]), np.array([[((scores - mean) ** 2).sum()]]))
+        return float(scores.min()), float(scores.max()), moments
 
 
 class _Above:

@@ -29,7 +29,7 @@ from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.streamed import graphs, sphere
 from pyod_gessvdd.streamed.order import draw_by_content
 from pyod_gessvdd.streamed.scaling import learn_scaling
-from pyod_gessvdd.streamed.sphere import AlphaSums, StreamedSolution
+from pyod_gessvdd.streamed.sphere import StreamedSolution
 from pyod_gessvdd.streamed.sums import Moments, moments, survey
 from pyod_gessvdd.streamed.trust import TrustRule, trust_rule
 from pyod_gessvdd.subspace import Subspace
@@ -229,12 +229,15 @@ class _WholeSpaceRows:
 def _in_subspace(
     source: Source, known: Moments, rule: TrustRule | None, parts: Components, settings: dict[str, Any]
 ) -> StreamedModel:
-    rows = source if rule is None else source.where(rule)
+    rows, keep = source, None
+    if rule is not None:
+        rows = chosen = source.where(rule)
+        keep = chosen.keep
     center = settings["center"] is not False
     if rule is not None:
         known = survey(rows)
     scaling = learn_scaling(rows, known, parts.kernel, center=center, standardize=settings["standardize"])
-    total = moments(rows.mapped(scaling.apply, scaling.n_views * source.n_columns))
+    total = known.after(scaling) or moments(rows.mapped(scaling.apply, scaling.n_views * source.n_columns))
     mean = None
     if center:
         size = np.sqrt(float(np.trace(total.around_zero)) / (total.n_rows * len(total.mean)))
@@ -246,7 +249,8 @@ def _in_subspace(
     backend = parts.qp_backend if isinstance(parts.qp_backend, FrankWolfe) else FrankWolfe()
 
     def fit_boundary(points_of: PointsOf, last: QPSolution | None) -> tuple[Boundary, QPSolution]:
-        solution = sphere.solve(rows, points_of, C, data.sample, backend, settings["qp_tol"])
+        features_of = _FeaturesOf(feature_map)
+        solution = sphere.solve(rows, points_of, C, data.sample, backend, settings["qp_tol"], features_of)
         return Sphere(solution.center, solution.radius2), solution
 
     around = total.scatter if settings["around_mean"] else total.around_zero
@@ -271,13 +275,13 @@ def _in_subspace(
         result.history,
         result.stop_reason,
         result.best_iteration,
-        _SubspaceRows(description, solution, rule, unit, power),
+        _SubspaceRows(description, solution, keep, unit, power),
         rows.n_rows,
         min(1.0, 1.0 / (C * rows.n_rows)),
         has_left_out,
         solution.places[solution.boundary],
         [] if rule is None else rule.history,
-        data.alpha_sums(solution)[0],
+        solution.alpha_mean,
     )
 
 
@@ -353,21 +357,10 @@ class SourceData:
         return PointsOf(self.feature_map, subspace)
 
     def state(self, solution: StreamedSolution, **known: Any) -> UpdateState:
-        """What an updater sees: S_α, from one pass."""
-        mean, S_alpha = self.alpha_sums(solution)
+        """What an updater sees: Σ α φ and S_α, which came with the solution."""
         nothing = np.empty((0, self.feature_map.n_features))
-        return SummedState(Phi=nothing, alpha=nothing[:, 0], sums=(mean, S_alpha), **known)
-
-    def alpha_sums(self, solution: StreamedSolution) -> tuple[Array, Array]:
-        """Σ α φ, and S_α."""
-        F = self.feature_map.n_features
-        sums = sum(
-            self.rows.map(AlphaSums(solution, _FeaturesOf(self.feature_map), self.total.mean)),
-            start=np.zeros((F + 2, F)),
-        )
-        away, weight = sums[F], float(sums[F + 1, 0])
-        S_alpha = sums[:F] - np.outer(away, away)
-        return self.total.mean * weight + away, (S_alpha + S_alpha.T) / 2
+        sums = (solution.alpha_mean, solution.S_alpha)
+        return SummedState(Phi=nothing, alpha=nothing[:, 0], sums=sums, **known)
 
     def largest_scatter(self, subspace: Subspace) -> float:
         """N times the largest scatter of Z: the unit of a leverage."""
@@ -403,20 +396,23 @@ class _SubspaceRows:
         self,
         description: Description,
         solution: StreamedSolution,
-        rule: TrustRule | None,
+        keep: Callable[[Array, Array], Array] | None,
         unit: float,
         power: float,
     ) -> None:
         self.description, self.solution = description, solution
-        self.rule, self.unit, self.power = rule, unit, power
+        self.keep, self.unit, self.power = keep, unit, power
 
     def __call__(self, block: Array, rows: Array) -> RowResults:
         if not len(block):
             return NO_ROWS
-        trusted = np.ones(len(block), dtype=bool) if self.rule is None else self.rule(block, rows)
-        scores = self.description.scores(block)
-        alpha = self.solution.alpha_of(block, rows)
+        trusted = np.ones(len(block), dtype=bool) if self.keep is None else self.keep(block, rows)
+        Z, residual2 = self.solution.points_of(block)
+        alpha = self.solution.alpha_at(Z, residual2, rows)
         if self.unit > 0:
-            factor = left_out_factor(leverage_of(*self.solution.points_of(block), self.unit), self.power)
+            factor = left_out_factor(leverage_of(Z, residual2, self.unit), self.power)
+            scores = self.description.boundary.scores(Z, residual2)
             scores = np.where(trusted, scores * factor, scores)
+        else:
+            scores = self.description.scores(block)
         return RowResults.of(scores, np.where(trusted, alpha, 0.0), trusted, self.solution.C)

@@ -73,6 +73,11 @@ class Source(ABC):
         found = list(self.map(_Taken(places)))
         return np.concatenate(found) if found else np.empty((0, self.n_columns))
 
+    def every(self, stride: int) -> tuple[Array, Array]:
+        """The rows whose places are multiples of a number, and those places."""
+        found = list(self.map(_EveryNth(stride)))
+        return np.concatenate([rows for rows, _ in found]), np.concatenate([places for _, places in found])
+
     def where(self, keep: Callable[[Array, Array], Array]) -> Chosen:
         """The rows for which ``keep(block, places)`` is True."""
         return Chosen(self, keep)
@@ -93,17 +98,66 @@ class _Taken:
         return block[np.searchsorted(rows, self.places[first:last])]
 
 
+class _EveryNth:
+    def __init__(self, stride: int) -> None:
+        self.stride = stride
+
+    def __call__(self, block: Array, rows: Array) -> tuple[Array, Array]:
+        chosen = rows % self.stride == 0
+        return block[chosen], rows[chosen]
+
+
 class Chosen(Source):
-    """The rows of a source that a condition holds for, with the places that they have there."""
+    """The rows of a source that a condition holds for, with the places that they have there.
+
+    The condition is asked once, and its answers are kept as one bit per row; where the source is lazy it is asked anew
+    in each pass, where the rows are.
+    """
 
     def __init__(self, source: Source, keep: Callable[[Array, Array], Array]) -> None:
         self.source, self.keep = source, keep
         self.n_columns, self.names = source.n_columns, source.names
-        self.n_rows = sum(self.map(_count))
+        if source.is_lazy:
+            self.n_rows = sum(self.map(_count))
+        else:
+            self.keep = _Remembered.of(source, keep)
+            self.n_rows = self.keep.n_rows
+
+    def every(self, stride: int) -> tuple[Array, Array]:
+        """The chosen ones of every so-manieth row."""
+        block, rows = self.source.every(stride)
+        chosen = self.keep(block, rows)
+        return block[chosen], rows[chosen]
 
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for the chosen rows of each block."""
         return self.source.map(_OfChosen(function, self.keep))
+
+
+class _Remembered:
+    """The answers of a condition, as bits."""
+
+    def __init__(self, bits: Array, n_rows: int) -> None:
+        self.bits, self.n_rows = bits, n_rows
+
+    @classmethod
+    def of(cls, source: Source, keep: Callable[[Array, Array], Array]) -> _Remembered:
+        bits, n_rows = np.zeros((len(source) + 7) // 8, dtype=np.uint8), 0
+        for chosen in source.map(_Places(keep)):
+            n_rows += len(chosen)
+            np.bitwise_or.at(bits, chosen // 8, np.uint8(128) >> (chosen % 8).astype(np.uint8))
+        return cls(bits, n_rows)
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        return (self.bits[rows // 8] >> (7 - rows % 8).astype(np.uint8)) & 1 == 1
+
+
+class _Places:
+    def __init__(self, keep: Callable[[Array, Array], Array]) -> None:
+        self.keep = keep
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        return rows[self.keep(block, rows)]
 
 
 def _count(block: Array, rows: Array) -> int:

@@ -47,15 +47,7 @@ MAX_PASSES = 40
 def sample_of(rows: Source) -> Array:
     """The rows whose places are multiples of a number: what first guesses are made from."""
     size = min(max(rows.n_rows // SAMPLE_SHARE, SMALLEST_SAMPLE), LARGEST_SAMPLE)
-    return np.concatenate(list(rows.map(_EveryNth(max(1, rows.n_rows // size)))))
-
-
-class _EveryNth:
-    def __init__(self, stride: int) -> None:
-        self.stride = stride
-
-    def __call__(self, block: Array, rows: Array) -> Array:
-        return block[rows % self.stride == 0]
+    return rows.every(max(1, rows.n_rows // size))[0]
 
 
 @dataclass(frozen=True)
@@ -74,12 +66,18 @@ class StreamedSolution(QPSolution):
         How many rows these are.
     points_of : callable
         From rows to the points that this is a solution for.
+    alpha_mean : ndarray of shape (F,)
+        Σ α φ of the features φ.
+    S_alpha : ndarray of shape (F, F)
+        Σ α (φ − a)(φ − a)ᵀ with a the mean above.
     """
 
     places: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
     C: float = float("nan")
     n_outside: int = 0
     points_of: PointsOf = field(default=lambda block: (block, None))
+    alpha_mean: Array = field(default_factory=lambda: np.zeros(0))
+    S_alpha: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def n_support(self) -> int:
@@ -88,15 +86,23 @@ class StreamedSolution(QPSolution):
 
     def alpha_of(self, block: Array, rows: Array) -> Array:
         """α of the rows of a block, which have these places."""
-        Z, residual2 = self.points_of(block)
-        Z = Z - self.center
-        squares = np.einsum("ij,ij->i", Z, Z)
-        alpha = np.where((squares if residual2 is None else squares + residual2) > self.radius2, self.C, 0.0)
-        place = np.searchsorted(self.places, rows)
-        place[place == len(self.places)] = 0
-        in_shell = self.places[place] == rows
-        alpha[in_shell] = self.alpha[place[in_shell]]
-        return alpha
+        return self.alpha_at(*self.points_of(block), rows)
+
+    def alpha_at(self, Z: Array, residual2: Array | None, rows: Array) -> Array:
+        """The same from their points."""
+        away = Z - self.center
+        squares = np.einsum("ij,ij->i", away, away)
+        squares = squares if residual2 is None else squares + residual2
+        return _alpha(squares, self.radius2, self.C, self.alpha, self.places, rows)
+
+
+def _alpha(distances: Array, limit: float, C: float, alpha: Array, places: Array, rows: Array) -> Array:
+    """α of some rows: that of the shell on it, elsewhere C beyond a limit that lies in the shell, and 0 up to it."""
+    found = np.where(distances > limit, C, 0.0)
+    place = np.minimum(np.searchsorted(places, rows), len(places) - 1)
+    in_shell = places[place] == rows
+    found[in_shell] = alpha[place[in_shell]]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +131,13 @@ class Home:
 
 
 def solve(
-    rows: Source, points_of: PointsOf, C: float, sample: Array, backend: FrankWolfe, tol: float
+    rows: Source,
+    points_of: PointsOf,
+    C: float,
+    sample: Array,
+    backend: FrankWolfe,
+    tol: float,
+    features_of: Callable[[Array], Array] | None = None,
 ) -> StreamedSolution:
     """The smallest sphere around the points of all rows that leaves some outside, with its certificate.
 
@@ -143,6 +155,8 @@ def solve(
         Solves what the passes leave.
     tol : float
         The relative duality gap to reach; a larger one is warned about.
+    features_of : callable, optional
+        From a block of rows to the features whose sums with α are wanted; the points unless given.
     """
     home = Home.of(points_of, sample)
     passes = _Passes(rows, home, C, sample, backend)
@@ -152,11 +166,21 @@ def solve(
     for decided in ended.outside:
         alpha[decided] = shell.dual.upper[decided]
     alpha[ended.shell.rows] = ended.alpha
-    return _certified(passes, shell, alpha, places, n_outside, ended.n_passes, tol)
+    order = np.argsort(places)
+    dual = shell.dual.take(order)
+    shell = shell._replace(dual=dual)
+    return _certified(passes, shell, alpha[order], places[order], n_outside, ended.n_passes, tol, features_of)
 
 
 def _certified(
-    passes: _Passes, shell: Shell, alpha: Array, places: Array, n_outside: int, n_shell_passes: int, tol: float
+    passes: _Passes,
+    shell: Shell,
+    alpha: Array,
+    places: Array,
+    n_outside: int,
+    n_shell_passes: int,
+    tol: float,
+    features_of: Callable[[Array], Array] | None,
 ) -> StreamedSolution:
     """The solution with the radius that the shell determines and the gap that one more pass over all rows gives."""
     dual, home = shell.dual, passes.home
@@ -165,12 +189,17 @@ def _certified(
     distances = dual.squared_distances(center)
     indices, best = dual.best_vertex(distances, shell.budget)
     high = low = float(distances[indices[-1]])
-    excess, below = (np.array(part) for part in zip(*passes.rows.map(_Excess(home, center, high)), strict=True))
-    primal = high + passes.C * float(excess.sum())
+    ends = _Ends(home, center, high, passes.C, alpha, places, features_of or _Coordinates(home.points_of))
+    found = list(passes.rows.map(ends))
+    below = max(part[0] for part in found)
+    sums = np.sum([part[1] for part in found], axis=0)
+    primal = high + passes.C * float(sums[-1, 0])
+    F = sums.shape[1]
+    alpha_mean = sums[F]
     if best[-1] >= (1.0 - BOUND_TOLERANCE) * passes.C:
         # R² may be anything down to the next distance, which may be that of a point far inside the shell.
         distances[indices] = 0.0
-        low = max(float(distances.max()), float(below.max()))
+        low = max(float(distances.max()), below)
     radius2 = (low + high) / 2
     gap = max(0.0, (primal - objective) / primal) if primal > 0 else 0.0
     status = passes.backend.status(n_shell_passes)
@@ -180,9 +209,8 @@ def _certified(
             f"(status: {status})",
             ConvergenceWarning,
         )
-    order = np.argsort(places)
     return StreamedSolution(
-        alpha[order],
+        alpha,
         home.offset + sqrt(home.scale2) * center,
         radius2 * home.scale2,
         (low * home.scale2, high * home.scale2),
@@ -193,10 +221,12 @@ def _certified(
         status,
         passes.backend.name,
         {"n_shell": len(alpha), "n_passes": passes.n_passes + 1},
-        places=places[order],
+        places=places,
         C=passes.C,
         n_outside=n_outside,
         points_of=home.points_of,
+        alpha_mean=alpha_mean,
+        S_alpha=_symmetric(sums[:F] - np.outer(alpha_mean, alpha_mean)),
     )
 
 
@@ -352,39 +382,43 @@ class _Open:
         return Z[chosen], linear[chosen], rows[chosen], sums
 
 
-class _Excess:
-    """Σ max(0, d − t), which P(c) is made of, and the largest d below t."""
+class _Ends:
+    """What the certificate and the next update need: the largest d below R², Σ max(0, d − R²), Σ α φ and Σ α φφᵀ."""
 
-    def __init__(self, home: Home, center: Array, threshold: float) -> None:
-        self.home, self.center, self.threshold = home, center, threshold
+    def __init__(
+        self,
+        home: Home,
+        center: Array,
+        high: float,
+        C: float,
+        alpha: Array,
+        places: Array,
+        features_of: Callable[[Array], Array],
+    ) -> None:
+        self.home, self.center, self.high, self.C = home, center, high, C
+        self.alpha, self.places, self.features_of = alpha, places, features_of
 
-    def __call__(self, block: Array, rows: Array) -> tuple[float, float]:
+    def __call__(self, block: Array, rows: Array) -> tuple[float, Array]:
         distances = _squared_distances(*self.home(block), self.center)
-        below = distances[distances < self.threshold * (1.0 - RELATIVE_ZERO)]
-        return float(np.maximum(distances - self.threshold, 0.0).sum()), float(below.max(initial=0.0))
-
-
-class AlphaSums:
-    """Per block Σ α, Σ α φ and Σ α φφᵀ, with φ around a reference: what S_α is made of.
-
-    Parameters
-    ----------
-    solution : StreamedSolution
-        Gives α.
-    features_of : callable
-        From rows to features.
-    reference : ndarray of shape (F,)
-        A point among the features.
-    """
-
-    def __init__(self, solution: StreamedSolution, features_of: Callable[[Array], Array], reference: Array) -> None:
-        self.solution, self.features_of, self.reference = solution, features_of, reference
-
-    def __call__(self, block: Array, rows: Array) -> Array:
-        """The sums of one block, of shape (F + 2, F)."""
-        F = len(self.reference)
-        alpha = self.solution.alpha_of(block, rows)
+        below = distances[distances < self.high * (1.0 - RELATIVE_ZERO)]
+        excess = float(np.maximum(distances - self.high, 0.0).sum())
+        alpha = _alpha(distances, self.high, self.C, self.alpha, self.places, rows)
         support = np.flatnonzero(alpha)
-        away = self.features_of(block[support]) - self.reference if len(support) else np.empty((0, F))
-        weighted = alpha[support, None] * away
-        return np.vstack([away.T @ weighted, weighted.sum(axis=0), np.full(F, alpha.sum())])
+        features = self.features_of(block[support])
+        weighted = alpha[support, None] * features
+        sums = np.vstack([features.T @ weighted, weighted.sum(axis=0), np.full(features.shape[1], excess)])
+        return float(below.max(initial=0.0)), sums
+
+
+class _Coordinates:
+    """The points of rows without their residuals."""
+
+    def __init__(self, points_of: PointsOf) -> None:
+        self.points_of = points_of
+
+    def __call__(self, block: Array) -> Array:
+        return self.points_of(block)[0]
+
+
+def _symmetric(S: Array) -> Array:
+    return (S + S.T) / 2

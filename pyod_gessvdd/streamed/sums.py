@@ -8,8 +8,8 @@ from functools import reduce
 
 import numpy as np
 
-from pyod_gessvdd.linalg import column_means, skewness
-from pyod_gessvdd.preprocessing import check_block, standard_deviations
+from pyod_gessvdd.linalg import column_means, shift_rows, skewness
+from pyod_gessvdd.preprocessing import Scaling, check_block, standard_deviations
 from pyod_gessvdd.sources.source import Source
 
 Array = np.ndarray
@@ -25,8 +25,8 @@ class Moments:
         N.
     mean : ndarray of shape (F,)
         The columns' means.
-    scatter : ndarray of shape (F, F) or (F,)
-        Σ (φ − mean)(φ − mean)ᵀ, or its diagonal alone.
+    scatter : ndarray of shape (F, F)
+        Σ (φ − mean)(φ − mean)ᵀ.
     """
 
     n_rows: int
@@ -39,7 +39,7 @@ class Moments:
         n_rows = self.n_rows + other.n_rows
         away = other.mean - self.mean
         # Chan, Golub and LeVeque: what the two means are apart is scatter too.
-        between = np.outer(away, away) if self.scatter.ndim == 2 else away**2
+        between = np.outer(away, away)
         return Moments(
             n_rows,
             self.mean + away * (other.n_rows / n_rows),
@@ -51,15 +51,22 @@ class Moments:
         """Σ φφᵀ."""
         return self.scatter + self.n_rows * np.outer(self.mean, self.mean)
 
+    def after(self, scaling: Scaling) -> Moments | None:
+        """Those of the rows after a scaling; None for one that does more than shift and divide."""
+        if not scaling.is_affine:
+            return None
+        scale = np.ones_like(self.mean) if scaling.scale is None else scaling.scale
+        mean = self.mean if scaling.mean is None else self.mean - scaling.mean
+        return Moments(self.n_rows, mean / scale, self.scatter / np.outer(scale, scale))
+
     @property
     def deviations(self) -> Array:
         """The columns' standard deviations; one for a constant column."""
-        variances = self.scatter if self.scatter.ndim == 1 else np.diag(self.scatter)
-        return standard_deviations(variances / self.n_rows, self.mean)
+        return standard_deviations(np.diag(self.scatter) / self.n_rows, self.mean)
 
 
 def survey(source: Source) -> Moments:
-    """The columns' means and variances, in the pass that sees every value for the first time.
+    """Mean and scatter, in the pass that sees every value for the first time.
 
     A value that is not finite, or so large that squares lose their digits, is named with its block and row.
     """
@@ -87,13 +94,7 @@ class _Surveyed:
 
     def __call__(self, block: Array, rows: Array) -> Moments:
         check_block(block, rows, self.names)
-        n_columns = block.shape[1]
-        if not len(block):
-            return Moments(0, np.zeros(n_columns), np.zeros(n_columns))
-        mean = column_means(block)
-        away = block - mean
-        missed = column_means(away)
-        return Moments(len(block), mean + missed, np.einsum("ij,ij->j", away, away) - len(block) * missed**2)
+        return _scatter(block, rows)
 
 
 def _scatter(block: Array, rows: Array) -> Moments:
@@ -101,8 +102,10 @@ def _scatter(block: Array, rows: Array) -> Moments:
     if not len(block):
         return Moments(0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
     mean = column_means(block)
-    away = block - mean
-    return Moments(len(block), mean, away.T @ away)
+    away = shift_rows(block, mean)
+    # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.
+    missed = column_means(away)
+    return Moments(len(block), mean + missed, away.T @ away - len(block) * np.outer(missed, missed))
 
 
 class _ThirdMoments:
