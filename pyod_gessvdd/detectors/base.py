@@ -29,9 +29,10 @@ from pyod_gessvdd.dual import check_weights, upper_bounds
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.explain.explained import Explained
 from pyod_gessvdd.linalg import few_threads
-from pyod_gessvdd.preprocessing import validated
-from pyod_gessvdd.sources import as_source, in_memory
+from pyod_gessvdd.preprocessing import check_block, validated
+from pyod_gessvdd.sources import as_source, in_memory, is_dask
 from pyod_gessvdd.sources.source import Source
+from pyod_gessvdd.streamed.columns import Column
 
 Array = np.ndarray
 
@@ -204,7 +205,24 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
     def decision_function(self, X: Any) -> Array:
         """dist²/R² of each row: 1 on the boundary, larger is more abnormal (paper eq. ``test1``)."""
         check_is_fitted(self, "decision_scores_")
+        if is_dask(X):
+            return self._lazily("decision_function", X, "score")
+        source = as_source(X)
+        if source is not None:
+            return self._score_source(source)
         return self.description_.scores(validated(self, X, reset=False))
+
+    def _score_source(self, source: Source) -> Array:
+        """The scores of all rows of a source: an array, or a mapped file if they are many."""
+        checked_columns(self, source, reset=False)
+        scores = Column(float, len(source))
+        for block in source.map(self._scores_of_block):
+            scores.append(block)
+        return scores.finished()
+
+    def _scores_of_block(self, block: Array, rows: Array) -> Array:
+        check_block(block, rows, None)
+        return self.description_.scores(block) if len(block) else np.empty(0)
 
     def transform(self, X: Any) -> Array:
         """The subspace coordinates Z of each row, of shape (n, d) (paper eq. ``test``).
@@ -212,4 +230,6 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         With ``residual=True`` there is one more column, the last: how far the row is outside the subspace, r/√ρ.
         """
         check_is_fitted(self, "decision_scores_")
+        if is_dask(X):
+            return self._lazily("transform", X, [f"z{i + 1}" for i in range(self.description_.n_coordinates)])
         return self.description_.transform(validated(self, X, reset=False))

@@ -6,7 +6,7 @@ import copy
 import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,15 @@ from sklearn.utils.validation import check_is_fitted
 from pyod_gessvdd.detectors.conformal import Conformal
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.linalg import RELATIVE_ZERO, weighted_quantiles
+from pyod_gessvdd.sources import is_dask
 
 Array = np.ndarray
 
+#: What a detector has of every training row.
+PER_ROW = {
+    *("decision_scores_", "labels_", "alpha_", "trusted_", "support_", "outside_", "boundary_"),
+    *("_training_rows", "_training_scores"),
+}
 #: What ``predict_with_rejection`` says of a row that it does not decide.
 REJECTED = -2
 
@@ -63,6 +69,9 @@ class PyODContract(Conformal, BaseDetector):
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """0 for inliers and 1 for outliers; with ``return_confidence`` also PyOD's confidence in each."""
         check_is_fitted(self, "decision_scores_")
+        if is_dask(X):
+            lazy = self._lazily("predict", X, "label", int)
+            return (lazy, self._lazily("predict_confidence", X, "confidence")) if return_confidence else lazy
         scores = self.decision_function(X)
         labels = self._labels(scores)
         return (labels, self._confidence(scores, labels)) if return_confidence else labels
@@ -83,6 +92,9 @@ class PyODContract(Conformal, BaseDetector):
         check_is_fitted(self, "decision_scores_")
         if method not in ("linear", "unify", "conformal"):
             raise ValueError(f"method must be 'linear', 'unify' or 'conformal', got {method!r}")
+        if is_dask(X):
+            lazy = self._lazily("predict_proba", X, ["inlier", "outlier"], method=method)
+            return (lazy, self._lazily("predict_confidence", X, "confidence")) if return_confidence else lazy
         scores = self.decision_function(X)
         if method == "linear":
             low, high = self._score_range
@@ -105,6 +117,8 @@ class PyODContract(Conformal, BaseDetector):
         least one is expected.
         """
         check_is_fitted(self, "decision_scores_")
+        if is_dask(X):
+            return self._lazily("predict_confidence", X, "confidence")
         scores = self.decision_function(X)
         return self._confidence(scores, self._labels(scores))
 
@@ -182,6 +196,19 @@ class PyODContract(Conformal, BaseDetector):
         ranks = np.searchsorted(np.sort(self.decision_scores_), self.decision_function(X))
         # All ranks are 0 where every row scores below the training data.
         return ranks / max(int(ranks.max()), 1) if normalized else ranks
+
+    def _lazily(self, name: str, X: Any, names: str | list[str], dtype: Any = float, **params: Any) -> Any:
+        """What a method says of the rows of a Dask collection, as a lazy one; it is called where the rows are."""
+        from pyod_gessvdd.sources.dask_rows import lazily
+
+        return lazily(partial(getattr(self._without_rows(), name), **params), X, names, dtype)
+
+    def _without_rows(self) -> PyODContract:
+        """A copy that scores and holds nothing of single training rows: what travels."""
+        light = copy.copy(self)
+        for name in PER_ROW & vars(light).keys():
+            setattr(light, name, np.empty(0))
+        return light
 
     # From scores to labels ----------------------------------------------------------------------------------------
 

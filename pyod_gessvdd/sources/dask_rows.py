@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,9 @@ from pyod_gessvdd.errors import SourceError, warn
 from pyod_gessvdd.sources.source import Result, Source
 
 Array = np.ndarray
+
+#: A function of up to so many bytes is sent with every block, a larger one once to each worker.
+SMALL_FUNCTION = 100_000
 
 
 class DaskSource(Source):
@@ -54,6 +60,11 @@ class DaskSource(Source):
             self._dtypes = [str(X.dtype)]
             self._blocks = list(X.to_delayed().ravel())
             self._lengths = [int(n) for n in X.chunks[0]]
+        # An empty partition has nothing to add.
+        kept = [place for place, length in enumerate(self._lengths) if length]
+        self._numbers, self._blocks = kept, [self._blocks[place] for place in kept]
+        self._lengths = [self._lengths[place] for place in kept]
+        self._client = _client()
         self.n_rows = sum(self._lengths)
         self._starts = [int(start) for start in np.cumsum([0, *self._lengths[:-1]])]
 
@@ -66,16 +77,14 @@ class DaskSource(Source):
         """What the function returns for each block, computed by the scheduler."""
         import dask
 
-        tasks = self._tasks(function)
+        if self._client is not None and self._client.status not in ("running", "connecting"):
+            # Without its client Dask would go on in this process.
+            raise _gone(f"the client is {self._client.status}")
         try:
-            # A new delayed object each time: the same function of another pass must not be taken from a cache.
-            results = dask.compute(*tasks)
+            results = dask.compute(*self._tasks(function))
         except Exception as error:
-            if _has_lost_the_scheduler(error):
-                raise SourceError(
-                    f"the Dask scheduler went away during a pass over the rows ({type(error).__name__}); fit again "
-                    "when it is back"
-                ) from error
+            if _is_of_connection(error):
+                raise _gone(type(error).__name__) from error
             raise
         return iter(results)
 
@@ -97,16 +106,55 @@ class DaskSource(Source):
     def _tasks(self, function: Callable[[Array, Array], Any]) -> list[Any]:
         import dask
 
-        # One node for all tasks: what a function carries travels once to each worker, not with each block.
-        shared = dask.delayed(function, pure=False)
         apply = dask.delayed(_applied, pure=False)
-        return [
-            apply(shared, block, number, start, length, self._dtypes)
-            for number, (block, start, length) in enumerate(zip(self._blocks, self._starts, self._lengths, strict=True))
-        ]
+        carried: Any = _Carried(function)
+        if len(carried) > SMALL_FUNCTION:
+            # A node of its own: it travels once to each worker, not with each block. A small one goes with the blocks,
+            # for a worker that has the node and not the block might be chosen, and rows would move to it.
+            carried = dask.delayed(carried, pure=False)
+        tasks, homes = [], self._homes()
+        for number, block, start, length in zip(self._numbers, self._blocks, self._starts, self._lengths, strict=True):
+            # Where the block is, unless that worker has gone: an idle worker would fetch the rows otherwise.
+            workers = homes.get(block.key)
+            with dask.annotate(workers=list(workers), allow_other_workers=True) if workers else nullcontext():
+                tasks.append(apply(carried, block, number, start, length, self._dtypes))
+        return tasks
+
+    def _homes(self) -> Any:
+        """The workers that hold persisted blocks, by the blocks' keys."""
+        if self._client is None:
+            return {}
+        return self._client.sync(self._client.scheduler.who_has, keys=[block.key for block in self._blocks])
 
 
-def _applied(function: Any, block: Any, number: int, start: int, length: int, dtypes: list[str]) -> Any:
+class _Carried:
+    """A function as bytes, so that Dask neither looks into it nor calls it."""
+
+    def __init__(self, function: Any) -> None:
+        import cloudpickle
+
+        self.bytes = cloudpickle.dumps(function)
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+    def function(self) -> Any:
+        return pickle.loads(self.bytes)
+
+
+def _client() -> Any:
+    """The client of ``distributed`` that is in use, if any."""
+    if "distributed" not in sys.modules:
+        return None
+    import distributed
+
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
+def _applied(carried: _Carried, block: Any, number: int, start: int, length: int, dtypes: list[str]) -> Any:
     """A function of one block, where the block is."""
     found = [str(kind) for kind in block.dtypes] if hasattr(block, "dtypes") else [str(block.dtype)]
     if found != dtypes:
@@ -120,7 +168,7 @@ def _applied(function: Any, block: Any, number: int, start: int, length: int, dt
         raise SourceError(
             f"partition {number} has {len(values)} rows and had {length} before: every pass must see the same rows"
         )
-    return function(values, np.arange(start, start + length))
+    return carried.function()(values, np.arange(start, start + length))
 
 
 def _check_kind(kind: Any, what: str) -> None:
@@ -128,7 +176,11 @@ def _check_kind(kind: Any, what: str) -> None:
         raise SourceError(f"{what} holds values of type {kind}; a source needs numbers: convert or drop it first")
 
 
-def _has_lost_the_scheduler(error: BaseException) -> bool:
+def _gone(why: str) -> SourceError:
+    return SourceError(f"the Dask scheduler went away during a pass over the rows ({why}); fit again when it is back")
+
+
+def _is_of_connection(error: BaseException) -> bool:
     """Whether an error is that of a connection, told without importing ``distributed``."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & {"CommClosedError", "FutureCancelledError", "CancelledError"})

@@ -117,11 +117,16 @@ class Chosen(Source):
     def __init__(self, source: Source, keep: Callable[[Array, Array], Array]) -> None:
         self.source, self.keep = source, keep
         self.n_columns, self.names = source.n_columns, source.names
-        if source.is_lazy:
+        if self.is_lazy:
             self.n_rows = sum(self.map(_count))
         else:
             self.keep = _Remembered.of(source, keep)
             self.n_rows = self.keep.n_rows
+
+    @property
+    def is_lazy(self) -> bool:
+        """As the source is."""
+        return self.source.is_lazy
 
     def every(self, stride: int) -> tuple[Array, Array]:
         """The chosen ones of every so-manieth row."""
@@ -179,6 +184,11 @@ class Mapped(Source):
     def __init__(self, source: Source, function: Callable[[Array], Array], n_columns: int) -> None:
         self.source, self.function = source, function
         self.n_rows, self.n_columns = source.n_rows, n_columns
+
+    @property
+    def is_lazy(self) -> bool:
+        """As the source is."""
+        return self.source.is_lazy
 
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for the mapped rows of each block."""
