@@ -25,14 +25,14 @@ from pyod_gessvdd.detectors.rows import counting_rows, spread, without
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_features, has_whole_space
 from pyod_gessvdd.dual import check_weights, upper_bounds
 from pyod_gessvdd.errors import warn
-from pyod_gessvdd.explain.explained import Explained
+from pyod_gessvdd.explain.pictured import Pictured
 from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import validated
 
 Array = np.ndarray
 
 
-class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContract):
+class SubspaceDetector(Pictured, NestedComponents, TransformerMixin, PyODContract):
     """A PyOD detector that learns a subspace and a boundary in it; subclasses have the parameters.
 
     A subclass stores its constructor's arguments as they are. The settings of a fit are the paper's, then what
