@@ -47,6 +47,10 @@ class ModelFileError(ValueError):
     """A saved model, or a table to fit or score, is not usable as asked."""
 
 
+class TableError(ComparisonError, ModelFileError):
+    """A table cannot be read or used as asked; it is caught with whatever a comparison, a fit or a score raises."""
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line that called into the package, however deep inside the reason was found."""
     frame, level = sys._getframe(1), 2

@@ -144,17 +144,18 @@ def _about() -> dict[str, Any]:
 
 def _run_with_progress(trials: Sequence[Any], store: Store, **how: Any) -> None:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from pyod_gessvdd.cli.progress import Progress
     from pyod_gessvdd.paper.run import run
 
-    console = Console(stderr=True, highlight=False)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("starting", total=len(trials))
+    with Progress(Console(stderr=True, highlight=False), "trials") as progress:
+        progress.start(len(trials))
+        done = 0
 
         def advance(trial: Any) -> None:
-            bar.update(task, advance=1, description=f"{trial.dataset}, {trial.method}, {trial.target}")
+            nonlocal done
+            done += 1
+            progress.update(done, f"{trial.dataset}, {trial.method}, {trial.target}")
 
         run(trials, store, **how, progress=advance)
 

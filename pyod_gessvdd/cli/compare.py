@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from pyod_gessvdd.cli.running import run, run_options
+from pyod_gessvdd.cli.tables import table_options, taken_from
 from pyod_gessvdd.compare.catalogue import DEFAULT, GROUPS
 from pyod_gessvdd.compare.datasets import BUNDLED
 from pyod_gessvdd.compare.protocols import SETTINGS
@@ -32,6 +34,7 @@ Examples:
   gessvdd compare
   gessvdd compare wine iris -d gessvdd,knn,ocsvm --seeds 3 --jobs 2
   gessvdd compare sensors.csv --label state --normal ok -d fast --setting both
+  gessvdd compare orders.csv --label fraud --drop order_no --encode all --missing median
   gessvdd compare adbench --data-dir data -d "gessvdd,iforest(n_estimators=200)" --timeout 600 --out runs/adbench
   gessvdd compare adbench --data-dir data -d "gessvdd,iforest(n_estimators=200)" --out runs/adbench --resume
 """
@@ -39,8 +42,7 @@ Examples:
 
 @click.command("compare", epilog=NOTES)
 @click.argument("data", nargs=-1, metavar="[DATA]...")
-@click.option("--label", metavar="COLUMN", help="The label column of files.  [default: label or y]")
-@click.option("--normal", metavar="VALUE", help="The label of normal rows in files, unless labels are 0 and 1.")
+@table_options
 @click.option(
     "--setting",
     type=click.Choice([*SETTINGS, "both"]),
@@ -58,4 +60,6 @@ def command(ctx: click.Context, data: tuple[str, ...], detectors: tuple[str, ...
     Every data set, detector, setting and seed is a job. Results are stored as they come: a run that was stopped in any
     way goes on with --resume. A detector that raises, returns NaN, crashes or passes --timeout is a recorded failure.
     """
-    run(ctx, data or tuple(BUNDLED), detectors or DEFAULT, **options)
+    tables = asdict(taken_from(options))
+    label, normal = tables.pop("label"), tables.pop("normal")
+    run(ctx, data or tuple(BUNDLED), detectors or DEFAULT, label=label, normal=normal, tables=tables, **options)

@@ -26,7 +26,7 @@ def command(run: Path) -> None:
     """
     from rich.console import Console
 
-    from pyod_gessvdd.compare.extras import need
+    from pyod_gessvdd.extras import need
 
     need("pandas", "compare", "gessvdd report")
     from pyod_gessvdd.compare.report import write_report

@@ -117,38 +117,20 @@ def run(ctx: click.Context, datasets: Any, detectors: Any, *, out: Path | None, 
 def _run_with_progress(
     console: Console, folder: Path, verbose: bool, datasets: Any, detectors: Any, options: dict[str, Any]
 ) -> ComparisonResult:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
+    from pyod_gessvdd.cli.progress import Progress as Shown
     from pyod_gessvdd.compare import compare
 
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[failed]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
     failed = 0
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("loading", total=None, failed="")
+    with Shown(console, "jobs") as shown:
 
         def show(progress: Progress) -> None:
             nonlocal failed
             if progress.result is None:
-                # What an earlier run has done says nothing about the time that is left.
-                bar.reset(task, total=progress.total, completed=progress.done, description="", failed="")
+                shown.start(progress.total, progress.done)
                 return
             row = progress.result.row
             failed += row["status"] != "done"
-            bar.update(
-                task,
-                completed=progress.done,
-                description=f"{row['dataset']}, {row['detector']}",
-                failed=f"[red]{failed} failed[/]" if failed else "",
-            )
+            shown.update(progress.done, f"{row['dataset']}, {row['detector']}", f"{failed} failed" if failed else "")
             if verbose:
                 console.print(_line(row, progress), markup=False, soft_wrap=True)
 

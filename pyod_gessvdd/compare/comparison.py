@@ -16,7 +16,6 @@ from pyod_gessvdd import __version__
 from pyod_gessvdd.compare.catalogue import DEFAULT
 from pyod_gessvdd.compare.datasets import BUNDLED, Dataset, resolve_datasets
 from pyod_gessvdd.compare.detectors import Detector, resolve_detectors
-from pyod_gessvdd.compare.extras import need
 from pyod_gessvdd.compare.job import Job, JobResult
 from pyod_gessvdd.compare.metrics import METRICS, check_metrics
 from pyod_gessvdd.compare.protocols import DEFAULT_MAX_ROWS, seeds_of, settings_of
@@ -24,6 +23,7 @@ from pyod_gessvdd.compare.result import ComparisonResult
 from pyod_gessvdd.compare.runner import check_backend, run_jobs
 from pyod_gessvdd.compare.store import DATABASE, FILES, Store
 from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.extras import need
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ def compare(
     max_rows: int | None = DEFAULT_MAX_ROWS,
     label: str | None = None,
     normal: str | None = None,
+    tables: Mapping[str, Any] | None = None,
     data_dir: str | os.PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> ComparisonResult:
@@ -93,6 +94,8 @@ def compare(
         Larger sets are subsampled to so many rows; unsupervised runs never have more than ADBench's 10,000.
     label, normal : str, optional
         The label column of files, and the label of the normal rows in them.
+    tables : mapping, optional
+        How files are read beyond that: ``drop``, ``keep``, ``encode``, ``missing``, ``sep``, ``decimal``, ``header``.
     data_dir : path-like, optional
         The folder with ``adbench/``, ``odds/`` and ``paper/``; by default the environment's ``PYOD_GESSVDD_DATA``.
     progress : callable, optional
@@ -122,7 +125,7 @@ def compare(
     if out is not None:
         _check_folder(Path(out), resume, force)
     wanted = resolve_detectors(detectors)
-    found = resolve_datasets(datasets, label=label, normal=normal, data_dir=data_dir)
+    found = resolve_datasets(datasets, label=label, normal=normal, tables=tables, data_dir=data_dir)
     temporary = tempfile.TemporaryDirectory(prefix="gessvdd-") if out is None else None
     folder = Path(temporary.name if temporary else os.fspath(out or ""))
     with closing(_open(folder, arguments, found, wanted, resume, force)) as store:

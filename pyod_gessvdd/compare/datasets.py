@@ -13,8 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pyod_gessvdd.compare.tables import LISTED, read_table, stem, suffix
 from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.tabular.labels import outlier_labels
+from pyod_gessvdd.tabular.loader import TableOptions, load_table
+from pyod_gessvdd.tabular.tables import stem, suffix
 
 #: The folder that holds the collections, unless ``--data-dir`` says so.
 DATA_VARIABLE = "PYOD_GESSVDD_DATA"
@@ -62,16 +64,16 @@ class BundledSource:
 
 @dataclass(frozen=True)
 class FileSource:
-    """A table with a label column; with ``normal`` all other labels are outliers, without it they are 0 and 1."""
+    """A table with a label column; with a normal label all others are outliers, without it they are 0 and 1."""
 
     path: str
-    label: str | None = None
-    normal: str | None = None
+    options: TableOptions
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:
         """The features and labels."""
-        X, raw = read_table(Path(self.path), self.label)
-        return X, outlier_labels(raw, self.normal, self.path)
+        table = load_table(Path(self.path), self.options, needs_label=True)
+        labels = outlier_labels(np.asarray(table.labels), self.options.normal, self.path)
+        return np.ascontiguousarray(table.X.to_numpy()), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +134,12 @@ def _load(source: Source) -> tuple[np.ndarray, np.ndarray]:
 
 
 def resolve_datasets(
-    data: Any, *, label: str | None = None, normal: str | None = None, data_dir: str | os.PathLike[str] | None = None
+    data: Any,
+    *,
+    label: str | None = None,
+    normal: str | None = None,
+    tables: Mapping[str, Any] | None = None,
+    data_dir: str | os.PathLike[str] | None = None,
 ) -> list[Dataset]:
     """The data sets that the user means, each loaded once and checked.
 
@@ -143,6 +150,9 @@ def resolve_datasets(
         In arrays y is 0 or 1 (1 = outlier) unless ``normal`` is given.
     label, normal : str, optional
         The label column of files, and the label of the normal rows in them.
+    tables : mapping, optional
+        How files are read beyond that: drop, keep, encode, missing, sep, decimal, header, as in
+        :class:`~pyod_gessvdd.tabular.loader.TableOptions`.
     data_dir : path-like, optional
         The folder with the collections; by default the environment variable ``PYOD_GESSVDD_DATA``.
     """
@@ -151,7 +161,8 @@ def resolve_datasets(
     else:
         items = [data] if isinstance(data, str | os.PathLike) else list(data)
         texts = [os.fspath(item) for item in items]
-        named = [entry for text in texts for entry in _sources(text, label, normal, data_dir)]
+        options = TableOptions.of(label=label, normal=normal, **(tables or {}))
+        named = [entry for text in texts for entry in _sources(text, options, data_dir)]
         found = [inspect_source(name, source) for name, source in dict.fromkeys(named)]
     _check_names(found)
     return found
@@ -166,32 +177,6 @@ def inspect_source(name: str, source: Source) -> Dataset:
     digest.update(np.ascontiguousarray(y, dtype=np.int8).data)
     n_rows, n_features = X.shape
     return Dataset(name, _origin(source), source, digest.hexdigest(), n_rows, n_features, int(y.sum()))
-
-
-def outlier_labels(raw: np.ndarray, normal: Any, where: str) -> np.ndarray:
-    """0 for the normal rows and 1 for the others, from what a label column holds."""
-    values = np.unique(raw)
-    shown = ", ".join(str(value) for value in values[:LISTED]) + (" …" if len(values) > LISTED else "")
-    if normal is None:
-        if len(values) > 2 or not set(values.tolist()) <= {0, 1}:
-            raise ComparisonError(
-                f"{where}: the labels are {shown}, not 0 (normal) and 1 (outlier); say with --normal which is normal"
-            )
-        return raw.astype(np.int8)
-    is_normal = _equals(raw, normal)
-    if not is_normal.any():
-        raise ComparisonError(f"{where}: no row has the label {str(normal)!r} that is to be normal; there are {shown}")
-    return (~is_normal).astype(np.int8)
-
-
-def _equals(raw: np.ndarray, value: Any) -> np.ndarray:
-    """Where the labels equal the value, which may be written as text ("1" is 1.0)."""
-    if raw.dtype.kind in "iuf":
-        try:
-            return raw == float(value)
-        except (TypeError, ValueError):
-            return np.zeros(len(raw), dtype=bool)
-    return np.array([str(entry) == str(value) for entry in raw])
 
 
 def _check_values(name: str, X: np.ndarray, y: np.ndarray) -> None:
@@ -236,11 +221,12 @@ def _origin(source: Source) -> str:
     if isinstance(source, BundledSource):
         return f"scikit-learn {source.name}, normal: {source.normal}"
     if isinstance(source, FileSource):
-        return source.path + (f", normal: {source.normal}" if source.normal is not None else "")
+        normal = source.options.normal
+        return source.path + (f", normal: {normal}" if normal is not None else "")
     return "arrays"
 
 
-def _sources(text: str, label: str | None, normal: str | None, data_dir: Any) -> Iterable[tuple[str, Source]]:
+def _sources(text: str, options: TableOptions, data_dir: Any) -> Iterable[tuple[str, Source]]:
     """What one argument stands for: names and sources, not loaded yet."""
     head, _, of_class = text.partition(":")
     collection, _, member = text.partition("/")
@@ -253,9 +239,9 @@ def _sources(text: str, label: str | None, normal: str | None, data_dir: Any) ->
         files = _tables(path)
         if not files:
             raise ComparisonError(f"the folder {path} holds no CSV, TSV, Parquet, NPZ or MAT file")
-        return [(stem(file), FileSource(str(file), label, normal)) for file in files]
+        return [(stem(file), FileSource(str(file), options)) for file in files]
     if path.is_file():
-        return [(stem(path), FileSource(str(path), label, normal))]
+        return [(stem(path), FileSource(str(path), options))]
     known = [*BUNDLED, *COLLECTIONS]
     near = difflib.get_close_matches(text, known, n=2)
     hint = f"did you mean {' or '.join(near)}?" if near else f"the names known are {', '.join(known)}"
@@ -284,9 +270,13 @@ def _collection(name: str, member: str, data_dir: Any) -> list[tuple[str, Source
     if not files:
         raise ComparisonError(f"the folder {folder} holds no data set{f' {member!r}' if member else 's'}")
     if name in LABELLED_COLLECTIONS:
-        return [(stem(file), FileSource(str(file))) for file in files]
+        return [(stem(file), FileSource(str(file), TableOptions())) for file in files]
     return [
-        (f"{stem(file)}:{normal}", FileSource(str(file), normal=str(normal)))
+        (f"{stem(file)}:{normal}", FileSource(str(file), TableOptions(normal=str(normal))))
         for file in files
-        for normal in ([of_class] if of_class else np.unique(read_table(file)[1]))
+        for normal in ([of_class] if of_class else _classes(file))
     ]
+
+
+def _classes(file: Path) -> np.ndarray:
+    return np.unique(np.asarray(load_table(file, TableOptions(), needs_label=True).labels))

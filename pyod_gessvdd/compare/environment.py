@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pyod_gessvdd.compare.extras import need
+from pyod_gessvdd.extras import need
 
 PACKAGES = ("pyod-gessvdd", "pyod", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas")
 

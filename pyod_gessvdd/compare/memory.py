@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from pyod_gessvdd.compare.extras import need
+from pyod_gessvdd.extras import need
 
 _STATUS = Path("/proc/self/status")
 _RESET = Path("/proc/self/clear_refs")

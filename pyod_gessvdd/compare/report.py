@@ -132,7 +132,7 @@ def _jobs(result: ComparisonResult) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    from pyod_gessvdd.compare.extras import need
+    from pyod_gessvdd.extras import need
 
     jinja2 = need("jinja2", "compare", "a report")
     environment = jinja2.Environment(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyod_gessvdd.compare.extras import need
 from pyod_gessvdd.compare.job import TIMES
 from pyod_gessvdd.compare.metrics import METRICS
 from pyod_gessvdd.compare.store import Store
+from pyod_gessvdd.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd

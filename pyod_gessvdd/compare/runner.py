@@ -13,10 +13,10 @@ import numpy as np
 
 from pyod_gessvdd.compare import spool
 from pyod_gessvdd.compare.datasets import ArraySource
-from pyod_gessvdd.compare.extras import need
 from pyod_gessvdd.compare.job import Job, JobResult
 from pyod_gessvdd.compare.supervisor import close_child, supervise, supervise_arrays
 from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.extras import need
 
 BACKENDS = ("loky", "dask", "ray")
 

@@ -20,9 +20,9 @@ from pyod_gessvdd import __version__
 from pyod_gessvdd.compare.datasets import Dataset
 from pyod_gessvdd.compare.detectors import Detector
 from pyod_gessvdd.compare.environment import machine, versions
-from pyod_gessvdd.compare.extras import need
 from pyod_gessvdd.compare.job import COLUMNS, COUNTS, Job, JobResult, Key
 from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.extras import need
 
 SCHEMA = 1
 DATABASE = "results.sqlite"

@@ -103,8 +103,8 @@ def test_every_module_of_the_command_line_is_a_command():
     folder = os.path.dirname(cli.__file__)
     modules = {name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py") and name[0] != "_"}
     commands = {name.replace("-", "_") for name in cli.COMMANDS}
-    # What the commands that run jobs share lies beside them.
-    assert modules == {*commands, *(f"bench_{name}" for name in bench.BENCHMARKS), "running"}
+    shared = {"groups", "notes", "progress", "running", "tables"}
+    assert modules == {*commands, *(f"bench_{name}" for name in bench.BENCHMARKS), *shared}
     context = click.Context(main)
     assert [main.get_command(context, name).name for name in cli.COMMANDS] == list(cli.COMMANDS)
 
@@ -128,7 +128,10 @@ def test_version_is_the_distributions(invoke):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["plugns"], "No such command 'plugns'"),
+        (["plugns"], "there is no command 'plugns'; did you mean plugins?"),
+        (["comapre"], "there is no command 'comapre'; did you mean compare?"),
+        (["xyz"], "there is no command 'xyz'; there are bench, check, compare, "),
+        (["bench", "papr"], "there is no command 'papr'; did you mean paper?"),
         (["--colour"], "No such option '--colour'"),
         (["plugins", "--kind", "graph"], "'graph' is not one of 'laplacian', 'updater', 'qp_backend', 'kernel'"),
         (["plugins", "--jsn"], "No such option '--jsn'"),
