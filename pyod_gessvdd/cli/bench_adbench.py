@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from pyod_gessvdd.cli.running import run, run_options
-from pyod_gessvdd.compare.catalogue import DEFAULT
-from pyod_gessvdd.compare.protocols import SETTINGS
+from pyod_gessvdd.experiments.detectors.catalogue import DEFAULT
+from pyod_gessvdd.experiments.protocols.settings import SETTINGS
 
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b

@@ -13,8 +13,8 @@ from pyod_gessvdd import __version__
 from pyod_gessvdd.errors import ComparisonError
 
 if TYPE_CHECKING:
-    from pyod_gessvdd.paper.published import Published
-    from pyod_gessvdd.paper.store import Store
+    from pyod_gessvdd.experiments.report.paper.published import Published
+    from pyod_gessvdd.experiments.run.paper_store import Store
 
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
@@ -101,11 +101,11 @@ def command(
     all training positives and tested. The run folder gets results.sqlite (which --resume goes on with), results.csv,
     report.md and the sensitivity plots. The full grid over all data sets takes days: choose.
     """
-    from pyod_gessvdd.paper.datasets import choose_datasets, load
-    from pyod_gessvdd.paper.methods import LINEAR, NONLINEAR, choose_methods
-    from pyod_gessvdd.paper.published import Published
-    from pyod_gessvdd.paper.run import plan
-    from pyod_gessvdd.paper.store import Store
+    from pyod_gessvdd.experiments.data.paper import choose_datasets, load
+    from pyod_gessvdd.experiments.detectors.paper.methods import LINEAR, NONLINEAR, choose_methods
+    from pyod_gessvdd.experiments.report.paper.published import Published
+    from pyod_gessvdd.experiments.run.paper import plan
+    from pyod_gessvdd.experiments.run.paper_store import Store
 
     if data_dir is None:
         raise ComparisonError("the paper's data are not in the package: name their folder with --data-dir")
@@ -146,7 +146,7 @@ def _run_with_progress(trials: Sequence[Any], store: Store, **how: Any) -> None:
     from rich.console import Console
 
     from pyod_gessvdd.cli.progress import Progress
-    from pyod_gessvdd.paper.run import run
+    from pyod_gessvdd.experiments.run.paper import run
 
     with Progress(Console(stderr=True, highlight=False), "trials") as progress:
         progress.start(len(trials))
@@ -162,8 +162,8 @@ def _run_with_progress(trials: Sequence[Any], store: Store, **how: Any) -> None:
 
 def _write(store: Store, out: Path, published: Published | None, plots: bool) -> str:
     """Write the run folder's report, table and plots; the report comes back."""
-    from pyod_gessvdd.paper.report import csv_rows, report
-    from pyod_gessvdd.paper.summary import summarise
+    from pyod_gessvdd.experiments.report.paper.report import csv_rows, report
+    from pyod_gessvdd.experiments.report.paper.summary import summarise
 
     trials = store.trials()
     lines = summarise(trials)
@@ -181,7 +181,7 @@ def _write(store: Store, out: Path, published: Published | None, plots: bool) ->
 
 
 def _draw(store: Store, folder: Path) -> None:
-    from pyod_gessvdd.paper.figures import sensitivity_figure
+    from pyod_gessvdd.experiments.report.paper.figures import sensitivity_figure
 
     grouped: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for point in store.sensitivity():

@@ -9,9 +9,9 @@ import click
 
 from pyod_gessvdd.cli.running import run, run_options
 from pyod_gessvdd.cli.tables import table_options, taken_from
-from pyod_gessvdd.compare.catalogue import DEFAULT, GROUPS
-from pyod_gessvdd.compare.datasets import BUNDLED
-from pyod_gessvdd.compare.protocols import SETTINGS
+from pyod_gessvdd.experiments.data.datasets import BUNDLED
+from pyod_gessvdd.experiments.detectors.catalogue import DEFAULT, GROUPS
+from pyod_gessvdd.experiments.protocols.settings import SETTINGS
 
 #: The first line of each paragraph keeps click from re-wrapping the rest.
 NOTES = f"""\b

@@ -38,7 +38,7 @@ def command(data: Path, out: Path, spec: str, seed: int, force: bool, **options:
     on. The model is saved in PyOD's format, with its columns and how they became numbers, versions, and the plugins
     that it needs; gessvdd score treats new files alike.
     """
-    from pyod_gessvdd.compare.detectors import resolve_detectors
+    from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
     from pyod_gessvdd.tabular.models import save_model
     from pyod_gessvdd.tabular.scoring import fit_file
     from pyod_gessvdd.tabular.writing import check_free

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyod_gessvdd.compare.metrics import METRICS
-from pyod_gessvdd.compare.protocols import DEFAULT_MAX_ROWS
-from pyod_gessvdd.compare.runner import BACKENDS
+from pyod_gessvdd.experiments.metrics import METRICS
+from pyod_gessvdd.experiments.protocols.settings import DEFAULT_MAX_ROWS
+from pyod_gessvdd.experiments.run.runner import BACKENDS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,8 +96,8 @@ def run(ctx: click.Context, datasets: Any, detectors: Any, *, out: Path | None, 
     """Run a comparison, print the leaderboard, write the report, and exit with 1 if a job failed, else 0."""
     from rich.console import Console
 
-    from pyod_gessvdd.compare.report import write_report
-    from pyod_gessvdd.compare.terminal import leaderboard
+    from pyod_gessvdd.experiments.report.page import write_report
+    from pyod_gessvdd.experiments.report.terminal import leaderboard
 
     if options["resume"] and out is None:
         raise click.UsageError("--resume needs the run folder to go on with; name it with --out")

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from pyod_gessvdd.cli import main
-from pyod_gessvdd.paper.published import COLUMNS
-from tests.paper.data import write_heart
+from pyod_gessvdd.experiments.report.paper.published import COLUMNS
+from tests.experiments.paper_data import write_heart
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from pyod_gessvdd.cli import main
 from pyod_gessvdd.compare import ComparisonResult
-from pyod_gessvdd.compare.store import DATABASE, Store
-from tests.compare.toy import BAD, arrays
+from pyod_gessvdd.experiments.store import DATABASE, Store
+from tests.experiments.toy import BAD, arrays
 
 
 @pytest.fixture

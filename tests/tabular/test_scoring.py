@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pyod_gessvdd import GESSVDD
-from pyod_gessvdd.compare.detectors import resolve_detectors
 from pyod_gessvdd.components import registry as plugins
+from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
 from pyod_gessvdd.tabular import scoring
 from pyod_gessvdd.tabular.loader import TableOptions
 from pyod_gessvdd.tabular.models import load_model, save_model

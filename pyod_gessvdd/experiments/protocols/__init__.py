@@ -1,0 +1,1 @@
+"""How rows become training and test rows."""
