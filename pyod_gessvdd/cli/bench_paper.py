@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
 Examples:
-  gessvdd bench paper --quick --published tables.csv
+  gessvdd bench paper --quick --data-dir DATA
   gessvdd bench paper --datasets heart --linear --methods variants --jobs 2 --out heart
   gessvdd bench paper --datasets heart --linear --methods variants --jobs 2 --out heart --resume
   gessvdd bench paper --datasets seeds,iris --methods kNN-GR-min,SVDD --nonlinear
@@ -69,7 +69,9 @@ def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     show_default=True,
     help="How features are scaled by the training rows of the target class; the paper does not say. MNIST never is.",
 )
-@click.option("--published", type=click.Path(path_type=Path), help="CSV file of the published figures.")
+@click.option(
+    "--published", type=click.Path(path_type=Path), help="CSV file of other published figures than the paper's own."
+)
 @click.option("--seed", type=click.IntRange(0, 2**31), default=0, show_default=True, help="Seeds splits and detectors.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option(
@@ -103,7 +105,7 @@ def command(
     """
     from pyod_gessvdd.experiments.data.paper import choose_datasets, load
     from pyod_gessvdd.experiments.detectors.paper.methods import LINEAR, NONLINEAR, choose_methods
-    from pyod_gessvdd.experiments.report.paper.published import Published
+    from pyod_gessvdd.experiments.report.paper.published import PAPER, Published
     from pyod_gessvdd.experiments.run.paper import plan
     from pyod_gessvdd.experiments.run.paper_store import Store
 
@@ -113,7 +115,7 @@ def command(
     chosen_datasets = choose_datasets(datasets or (("heart",) if quick else ("all",)))
     chosen_methods = choose_methods(methods or (("main",) if quick else ("all",)))
     kind = kind or (LINEAR if quick else "both")
-    figures = Published.load(published) if published else None
+    figures = Published.load(published or PAPER)
     descriptions = (LINEAR, NONLINEAR) if kind == "both" else (kind,)
     trials = plan(chosen_datasets, chosen_methods, descriptions, splits or (QUICK_SPLITS if quick else 5))
     if not trials:
@@ -160,13 +162,14 @@ def _run_with_progress(trials: Sequence[Any], store: Store, **how: Any) -> None:
         run(trials, store, **how, progress=advance)
 
 
-def _write(store: Store, out: Path, published: Published | None, plots: bool) -> str:
+def _write(store: Store, out: Path, figures: Published, plots: bool) -> str:
     """Write the run folder's report, table and plots; the report comes back."""
     from pyod_gessvdd.experiments.report.paper.report import csv_rows, report
     from pyod_gessvdd.experiments.report.paper.summary import summarise
 
     trials = store.trials()
     lines = summarise(trials)
+    published = figures.of({line.block for line in lines})
     text = report(trials, store.meta(), published)
     (out / "report.md").write_text(text, encoding="utf-8")
     rows = csv_rows(lines, published)

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from pyod_gessvdd.cli import main
-from pyod_gessvdd.experiments.report.paper.published import COLUMNS
+from pyod_gessvdd.experiments.report.paper.published import COLUMNS, PAPER, Block, Published
 from tests.experiments.paper_data import write_heart
 
 
@@ -49,7 +49,7 @@ def test_bench_lists_the_paper_and_its_help_has_examples():
     assert listed.exit_code == 0
     assert "paper" in listed.stdout
     shown = CliRunner().invoke(main, ["bench", "paper", "--help"])
-    assert "gessvdd bench paper --quick --published tables.csv" in shown.stdout
+    assert "gessvdd bench paper --quick --data-dir DATA" in shown.stdout
 
 
 def test_a_run_prints_its_figures_beside_the_published_ones_and_leaves_them_in_its_folder(bench, tmp_path):
@@ -61,7 +61,8 @@ def test_a_run_prints_its_figures_beside_the_published_ones_and_leaves_them_in_i
             for metric, value in (("Gmean", 0.5), ("Gmean-sd", 0.1)):
                 writer.writerow([metric, "linear", "heart", "clean", "clean", target, "GESSVDD-0-S-max", value])
     done = bench("--methods", "0-S-max,ESVDD", "--published", published)
-    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.exit_code == 0
+    assert done.stderr.endswith("heart.csv.gz: 3 columns used, 'label' is the label\n")
     assert "## heart, linear" in done.stdout
     assert done.stdout.count("0.50 ± 0.10") == 3
     assert "Mean over 1 variants" in done.stdout
@@ -77,6 +78,19 @@ def test_a_run_prints_its_figures_beside_the_published_ones_and_leaves_them_in_i
         "0.5"
     }
     assert {row[:3] for row in rows(run)} == {("heart", "linear", "GESSVDD-0-S-max"), ("heart", "linear", "ESVDD")}
+
+
+def test_the_papers_figures_are_in_the_package(bench, tmp_path):
+    done = bench("--methods", "0-S-max", "--splits", 1, "--no-plots")
+    assert done.exit_code == 0, done.stderr
+    expected = Published.load(PAPER).get(
+        Block("linear", "heart", "clean", "clean"), "Gmean", "average", "GESSVDD-0-S-max"
+    )
+    with (tmp_path / "run" / "results.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = [row for row in csv.DictReader(file) if (row["metric"], row["target_class"]) == ("Gmean", "average")]
+    assert float(row["published"]) == expected
+    assert "## Where the published figures contradict themselves" in done.stdout
+    assert "mnist" not in done.stdout, "contradictions of tables that were not run"
 
 
 def test_quick_is_two_splits_of_heart_and_resuming_adds_what_is_new_only(bench, tmp_path):

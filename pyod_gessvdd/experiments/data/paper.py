@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.tabular.loader import TableOptions, load_table
 
 Array = np.ndarray
 
@@ -107,7 +106,7 @@ def load(dataset_name: str, data_dir: Path) -> Rows:
     dataset = DATASETS[dataset_name]
     path = data_dir / dataset.file
     try:
-        return _read_npz(path) if dataset.has_own_split else _read_csv(path)
+        return _read_npz(path) if dataset.has_own_split else _read_table(path)
     except (OSError, EOFError, KeyError, ValueError) as error:
         what = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read ({error})"
         raise ComparisonError(
@@ -116,12 +115,11 @@ def load(dataset_name: str, data_dir: Path) -> Rows:
         ) from error
 
 
-def _read_csv(path: Path) -> Rows:
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        table = list(csv.reader(lines))
-    if not table or table[0][-1] != "label":
-        raise ValueError("its last column is not called label")
-    return Rows(np.array([row[:-1] for row in table[1:]], dtype=float), np.array([row[-1] for row in table[1:]]))
+def _read_table(path: Path) -> Rows:
+    if not path.exists():
+        raise FileNotFoundError(path)
+    table = load_table(path, TableOptions(label="label"))
+    return Rows(np.ascontiguousarray(table.X.to_numpy()), np.asarray(table.labels).astype(str))
 
 
 def _read_npz(path: Path) -> Rows:

@@ -29,6 +29,19 @@ def test_it_fits_the_width_and_shows_every_figure(reported, width):
     assert line.split()[1:7] == [*figures, f"{knn['mean_rank']:.2f}", str(knn["wins"])]
 
 
+@pytest.mark.parametrize(("width", "n_figures"), [(60, 6), (40, 3), (24, 1)])
+def test_a_narrow_terminal_shows_fewer_columns_with_their_numbers_whole(reported, width, n_figures):
+    text = printed(reported, width)
+    of_knn = [line.split()[1:] for line in text.splitlines() if line.startswith("KNN ")]
+    in_full = [line.split()[1:] for line in printed(reported, 200).splitlines() if line.startswith("KNN ")]
+    # A time is two words.
+    assert of_knn == [line[: len(shown)] for line, shown in zip(in_full, of_knn, strict=True)]
+    assert all(len(shown) >= n_figures for shown in of_knn)
+    assert "No room for" in text
+    assert "score" in text.partition("No room for")[2]
+    assert max(map(len, text.splitlines())) <= width
+
+
 def test_each_setting_has_its_own_table(reported):
     text = printed(reported)
     assert text.index("Novelty detection: ranked by ROC-AUC") < text.index("Unsupervised detection: ranked by ROC-AUC")

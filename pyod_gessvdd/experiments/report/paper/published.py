@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from pyod_gessvdd.errors import ComparisonError
 
+#: The paper's figures, with their source in the first lines.
+PAPER = Path(__file__).with_name("published.csv")
 COLUMNS = ("metric", "description", "dataset", "train", "test", "target_class", "method", "value")
 AVERAGE = "average"
 #: The figures have two decimals: a sum of two may be off by this much.
@@ -43,10 +45,13 @@ class Published:
 
     @classmethod
     def load(cls, path: Path) -> Published:
-        """From a CSV file with the columns metric, description, dataset, train, test, target_class, method, value."""
+        """From a CSV file with the columns metric, description, dataset, train, test, target_class, method, value.
+
+        Lines that begin with # say where the figures are from.
+        """
         try:
             with path.open(encoding="utf-8", newline="") as lines:
-                table = csv.DictReader(lines)
+                table = csv.DictReader(line for line in lines if not line.startswith("#"))
                 missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
                 if missing:
                     raise ComparisonError(f"{path} has no column {missing[0]!r}; expected {', '.join(COLUMNS)}")
@@ -64,6 +69,11 @@ class Published:
                 raise
             raise ComparisonError(f"cannot read the published figures in {path}: {error}") from error
         return cls(figures)
+
+    def of(self, blocks: Collection[Block]) -> Published | None:
+        """The figures of these tables, or None if there are none."""
+        figures = {key: value for key, value in self.figures.items() if key[0] in blocks}
+        return Published(figures) if figures else None
 
     def get(self, block: Block, metric: str, target: str, method: str) -> float | None:
         """The figure, or None if the paper has none."""
