@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 #: So many rows are scored at a time by the detectors of this package.
-BLOCK_ROWS = 1_000
+BLOCK_ROWS = 500
 
 
 class Buildable(Protocol):

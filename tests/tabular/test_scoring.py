@@ -106,6 +106,8 @@ def test_our_detectors_score_in_blocks_and_others_all_rows_at_once(orders, monke
     table, steps = scored(model, card, frame)
     X = card.preparation.apply(frame, orders).X
     assert_allclose(table["score"], model.decision_function(X if n_steps > 1 else X.to_numpy()), rtol=1e-9)
+    if n_steps > 1:
+        assert_allclose(table.filter(like="contribution_").sum(axis=1), model.explain(X).sum(axis=1), rtol=1e-9)
     assert len(steps) == n_steps
     assert steps[-1] == 60
 
