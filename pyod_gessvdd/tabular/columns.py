@@ -79,14 +79,14 @@ class Columns:
             parts.append(f"{self.label!r} is the label")
         if self.dropped:
             parts.append(f"{listed(self.dropped)} left out as asked")
-        text = ", ".join(parts)
-        for reason in dict.fromkeys(self.guessed.values()):
-            names = [name for name, why in self.guessed.items() if why == reason]
-            one = len(names) == 1
-            text += f", {listed(names)} {reason[0 if one else 1]} and {'is' if one else 'are'} left out"
-            text += f": --keep to use {'it' if one else 'them'}" if reason is not NO_VALUES else ""
-            text += ";"
-        return text.rstrip(";").replace(";,", ";")
+        reasons = "; ".join(self._left_out_for(reason) for reason in dict.fromkeys(self.guessed.values()))
+        return ", ".join([*parts, reasons] if reasons else parts)
+
+    def _left_out_for(self, reason: tuple[str, str]) -> str:
+        names = [name for name, why in self.guessed.items() if why == reason]
+        looks, are, them = (reason[0], "is", "it") if len(names) == 1 else (reason[1], "are", "them")
+        text = f"{listed(names)} {looks} and {are} left out"
+        return text if reason == NO_VALUES else f"{text}: --keep to use {them}"
 
 
 def choose_columns(

@@ -115,7 +115,8 @@ class Scorer:
         taken = [name for name in self.names if name in frame.columns]
         if taken:
             raise ModelFileError(
-                f"{path} has columns called {listed(taken)} already; choose other names for the new ones with --prefix"
+                f"{path} has columns called {listed(taken)} already; choose other names for the new ones, with "
+                "--prefix gessvdd_ for example"
             )
 
     def score(self, frame: DataFrame, X: DataFrame, complete: np.ndarray, progress: Callable[[int], None]) -> DataFrame:

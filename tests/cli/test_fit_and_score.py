@@ -66,7 +66,8 @@ def said(result):
 def test_fit_saves_the_detector_that_python_would_fit(model, table):
     X = table[["heat", "noise", "load"]][:50]
     expected = GESSVDD(kernel="linear", random_state=0).fit(X)
-    assert_array_equal(model.decision_scores_, expected.decision_scores_)
+    # Before version 3 pandas reads the last digit of some numbers differently.
+    assert_allclose(model.decision_scores_, expected.decision_scores_, rtol=1e-9)
     assert list(model.feature_names_in_) == ["heat", "noise", "load"]
 
 
@@ -360,8 +361,10 @@ def test_score_says_in_one_sentence_what_is_wrong(invoke, table, tmp_path, argum
 def test_names_that_are_taken_are_noticed_before_the_rows_are_scored(invoke, model, table, monkeypatch):
     table.assign(label=0).to_csv("named.csv", index=False)
     monkeypatch.setattr(GESSVDD, "decision_function", lambda *_: pytest.fail("rows were scored"))
-    sentence = "named.csv has columns called 'label' already; choose other names for the new ones with --prefix"
-    assert said(invoke("score", "model.pyod", "named.csv", "-o", "s.csv", "--trusted")) == sentence
+    assert said(invoke("score", "model.pyod", "named.csv", "-o", "s.csv", "--trusted")) == (
+        "named.csv has columns called 'label' already; choose other names for the new ones, with --prefix gessvdd_ for "
+        "example"
+    )
 
 
 def test_a_dash_is_the_standard_output(invoke, model, table):
