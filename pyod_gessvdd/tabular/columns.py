@@ -142,17 +142,22 @@ def find_columns(wanted: Iterable[str], names: Iterable[str], path: Path) -> lis
     for text in wanted:
         # A name may hold a comma itself.
         found += [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
-    unknown = [name for name in found if name not in names]
+    _check_known(found, names, path)
+    return list(dict.fromkeys(found))
+
+
+def _check_known(wanted: list[str], names: list[str], path: Path) -> None:
+    unknown = [name for name in wanted if name not in names]
     if unknown:
         near = difflib.get_close_matches(unknown[0], names, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; its columns are {listed(names)}"
         raise TableError(f"{path} has no column {listed(unknown)}{hint}")
-    return list(dict.fromkeys(found))
 
 
 def _label(frame: DataFrame, path: Path, label: str | None, needed: bool, taken: set[str]) -> str | None:
     if label is not None:
-        return find_columns([label], frame.columns, path)[0] if label not in frame.columns else label
+        _check_known([label], list(frame.columns), path)
+        return label
     for name in DEFAULT_LABELS:
         # A table of x, y and z has a column y that is no label.
         if name in frame.columns and name not in taken and (needed or _can_be_label(frame[name])):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,11 +21,17 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: What the user may write for a tab, which a shell does not pass on easily.
 SPELLINGS = {"\\t": "\t", "tab": "\t"}
 
+#: What Excel writes in western Europe, where it writes no UTF-8.
+FALLBACK = "cp1252"
+OTHER_CHARACTERS = "its characters are read as Windows-1252, as they are no UTF-8"
+
 #: So much of a file is looked at.
 SAMPLE_BYTES = 1 << 18
 SAMPLE_ROWS = 500
+#: Of the rows so many must have the width that a separator gives the names.
+AGREEING = 0.9
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 #: Marks between thousands: 1.234,5 and 1,234 (or 1,234.5).
@@ -89,7 +96,7 @@ def recognise(
     if decimal not in (None, ".", ","):
         raise TableError(f"--decimal must be . or , and got {decimal!r}")
     encoding, lines = _first_lines(path)
-    notes = [] if encoding != "cp1252" else ["its characters are read as Windows-1252, as they are no UTF-8"]
+    notes = [OTHER_CHARACTERS] if encoding == FALLBACK else []
     skip = 0
     # Excel's own hint, in files that it writes for other regions.
     hint = re.fullmatch(r"sep=(.)", lines[0].strip("\r\n")) if lines else None
@@ -100,8 +107,9 @@ def recognise(
     chosen = sep or _separator(lines, usual)
     rows = _rows(lines, chosen)
     _check_widths(path, rows, chosen)
-    names, rows = _names(rows, header)
-    if names is not None:
+    names = None
+    if not (_has_names(rows) if header is None else header):
+        names = [f"x{i}" for i in range(len(rows[0]))]
         notes.append(f"its first line holds no names, so the columns are called {names[0]} … {names[-1]}")
     twice = sorted({name for name in rows[0] if name and rows[0].count(name) > 1}) if names is None else []
     if twice:
@@ -133,8 +141,9 @@ def _first_lines(path: Path) -> tuple[str, list[str]]:
         if cut and error.start >= len(sample) - 4:
             text = sample.decode(encoding, errors="ignore")
         else:
-            encoding, text = "cp1252", sample.decode("cp1252", errors="replace")
-    lines = text.splitlines(keepends=True)
+            encoding, text = FALLBACK, sample.decode(FALLBACK, errors="replace")
+    # Not splitlines, for which a form feed ends a line too.
+    lines = list(io.StringIO(text, newline=""))
     return encoding, lines[:-1] if cut and len(lines) > 1 else lines
 
 
@@ -149,15 +158,22 @@ def _rows(lines: list[str], sep: str) -> list[list[str]]:
 
 
 def _separator(lines: list[str], usual: str) -> str:
-    """The usual one where it gives rows of one width, else the one that gives the widest."""
-    best, width = usual, 1
-    for sep in (usual, *(other for other in SEPARATORS if other != usual)):
-        widths = {len(row) for row in _rows(lines, sep)}
-        if len(widths) == 1 and (found := widths.pop()) > width:
-            if sep == usual:
-                return sep
-            best, width = sep, found
-    return best
+    """The usual one where it gives rows as wide as the names, else the one that gives the widest."""
+    candidates = [usual, *(sep for sep in SEPARATORS if sep != usual)]
+    # R's files have row names without a name of their own: their rows are wider by one.
+    for wider in (0, 1):
+        widths = {sep: _width(_rows(lines, sep), wider) for sep in candidates}
+        best = usual if widths[usual] > 1 else max(candidates, key=lambda sep: widths[sep])
+        if widths[best] > 1:
+            return best
+    return usual
+
+
+def _width(rows: list[list[str]], wider: int) -> int:
+    """How many names there are, if nearly all rows have so many values, or ``wider`` more; else none."""
+    width = len(rows[0])
+    agreeing = sum(len(row) == width + wider for row in rows[1:])
+    return width if agreeing >= AGREEING * (len(rows) - 1) else 0
 
 
 def _check_widths(path: Path, rows: list[list[str]], sep: str) -> None:
@@ -172,19 +188,19 @@ def _check_widths(path: Path, rows: list[list[str]], sep: str) -> None:
         )
 
 
-def _names(rows: list[list[str]], header: bool | None) -> tuple[list[str] | None, list[list[str]]]:
-    """Names to use if the first line holds none: if all its values are numbers, or are found again below them."""
-    if header is None and len(rows) > 1 and any(map(_NUMBER.fullmatch, rows[0])):
-        numbers = [float(value) for value in rows[0] if _NUMBER.fullmatch(value)]
-        # Names that are numbers are wavelengths, positions or counts: they grow.
-        growing = len(numbers) == len(rows[0]) and all(a < b for a, b in pairwise(numbers))
-        header = growing or not all(
-            _NUMBER.fullmatch(value) or any(row[i : i + 1] == [value] for row in rows[1:])
-            for i, value in enumerate(rows[0])
-        )
-    if header is False:
-        return [f"x{i}" for i in range(len(rows[0]))], rows
-    return None, rows
+def _has_names(rows: list[list[str]]) -> bool:
+    """Whether the first line holds names: it does not if all its values are numbers or are found again below."""
+    first = [(column, value) for column, value in enumerate(rows[0]) if value]
+    numbers = [float(value.replace(",", ".")) for _, value in first if _NUMBER.fullmatch(value)]
+    if not numbers or len(rows) == 1:
+        return True
+    # Names that are numbers are wavelengths, positions or counts: they grow.
+    if len(numbers) == len(first) and all(a < b for a, b in pairwise(numbers)):
+        return True
+    return not all(
+        _NUMBER.fullmatch(value) or any(row[column : column + 1] == [value] for row in rows[1:])
+        for column, value in first
+    )
 
 
 def _marks(path: Path, rows: list[list[str]], sep: str, decimal: str | None) -> tuple[str, str | None]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyod_gessvdd.errors import TableError
 from pyod_gessvdd.extras import need
-from pyod_gessvdd.tabular.dialect import recognise
+from pyod_gessvdd.tabular.dialect import FALLBACK, OTHER_CHARACTERS, recognise
 from pyod_gessvdd.tabular.wording import listed
 
 if TYPE_CHECKING:
@@ -128,21 +128,29 @@ def _parquet(path: Path) -> Any:
 def _text(path: Path, usual: str, sep: str | None, decimal: str | None, header: bool | None) -> RawTable:
     pandas = need("pandas", "pandas", f"reading {path.name}")
     dialect = recognise(path, usual, sep=sep, decimal=decimal, header=header)
-    frame = pandas.read_csv(
-        path,
-        sep=dialect.sep,
-        decimal=dialect.decimal,
-        thousands=dialect.thousands,
-        encoding=dialect.encoding,
-        names=dialect.names,
-        header=None if dialect.names else 0,
-        skiprows=dialect.skip,
-        skipinitialspace=True,
-        na_values=list(MISSING),
-        # Without it a separator at the end of every row shifts all names by one column.
-        index_col=False if dialect.trailing else None,
-    )
-    return RawTable(frame, notes=dialect.notes)
+
+    def read(encoding: str) -> Any:
+        return pandas.read_csv(
+            path,
+            sep=dialect.sep,
+            decimal=dialect.decimal,
+            thousands=dialect.thousands,
+            encoding=encoding,
+            names=dialect.names,
+            header=None if dialect.names else 0,
+            skiprows=dialect.skip,
+            skipinitialspace=True,
+            na_values=list(MISSING),
+            # Without it a separator at the end of every row shifts all names by one column.
+            index_col=False if dialect.trailing else None,
+            # In parts, a column could be numbers in one and text in the next.
+            low_memory=False,
+        )
+
+    try:
+        return RawTable(read(dialect.encoding), notes=dialect.notes)
+    except UnicodeDecodeError:  # further down than was looked at
+        return RawTable(read(FALLBACK), notes=(*dialect.notes, OTHER_CHARACTERS))
 
 
 def _checked(path: Path, raw: RawTable) -> RawTable:

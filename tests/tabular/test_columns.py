@@ -144,6 +144,7 @@ def test_the_columns_of_a_matrix_are_features_and_what_is_beside_it_is_not():
     [
         ({"drop": ["haet"]}, "t.csv has no column 'haet'; did you mean 'heat'?"),
         ({"keep": ["colour"]}, "t.csv has no column 'colour'; its columns are 'heat', 'noise'"),
+        ({"label": "heat,noise"}, "t.csv has no column 'heat,noise'; did you mean"),
         ({"label": "state"}, "t.csv has no column 'state'; its columns are 'heat', 'noise'"),
         ({"drop": ["heat"], "keep": ["heat"]}, "'heat' cannot be dropped and kept at the same time"),
         ({"label": "heat", "drop": ["heat"]}, "'heat' is the label column, which is never a feature; it cannot be"),

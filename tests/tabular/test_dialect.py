@@ -34,6 +34,19 @@ def test_the_files_usual_separator_wins_where_it_works(seen):
     assert seen("a\tb,c\td\n1\t2,3\t4\n", usual="\t", name="t.tsv").sep == "\t"
 
 
+def test_a_few_short_rows_do_not_hide_the_separator(seen):
+    assert seen("a;b;c\n" + "1;2;3\n" * 20 + "1;2\n").sep == ";"
+
+
+def test_row_names_do_not_hide_the_separator(seen):
+    assert seen("a;b\n" + "r;1;2\n" * 20).sep == ";"
+    assert seen("heat, C;b\n" + "1,5;2,5\n" * 20).sep == ";"
+
+
+def test_a_form_feed_ends_no_line(seen):
+    assert seen("a;b\n" + "x\x0cy;2\n" * 3).sep == ";"
+
+
 def test_a_single_column_needs_no_separator(seen):
     assert seen("a\n1.5\n2.5\n").sep == ","
 
@@ -88,8 +101,11 @@ def test_points_and_commas_side_by_side_are_asked_about(seen):
         ("0,1,2\n4.9,3.0,0.2\n", None),
         ("400.5,401,401.5\n4.9,3.0,0.2\n", None),
         ("a,b\n1,2\n", None),
+        ("5,1;3,5\n4,9;3\n", ["x0", "x1"]),
+        ("5.1,,0.2\n4.9,3.0,0.2\n", ["x0", "x1", "x2"]),
+        (",0,1\n0,4.9,3.0\n", None),
     ],
-    ids=["numbers", "a class below", "a name", "counted names", "wavelengths", "names"],
+    ids=["numbers", "a class below", "a name", "counted", "wavelengths", "names", "decimal commas", "a gap", "pandas"],
 )
 def test_a_first_line_without_names_is_recognised(seen, text, names):
     dialect = seen(text)

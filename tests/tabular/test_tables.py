@@ -66,6 +66,20 @@ def test_ordinary_files_are_understood(tmp_path, content, expected):
     assert read_table(path).frame.to_dict("list") == expected
 
 
+def test_other_characters_further_down_are_read_too(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n" + b"1,plain\n" * 40_000 + "2,Köln\n".encode("cp1252"))
+    raw = read_table(path)
+    assert raw.frame["b"].iloc[-1] == "Köln"
+    assert raw.notes == ("its characters are read as Windows-1252, as they are no UTF-8",)
+
+
+def test_a_column_of_a_long_file_has_one_type(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,2\n" * 300_000 + "x,2\n")
+    assert read_table(path).frame["a"].map(type).nunique() == 1
+
+
 def test_question_marks_are_missing_values(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,?\n2,3\n")
     assert read_table(tmp_path / "t.csv").frame["b"].isna().tolist() == [True, False]
