@@ -41,7 +41,9 @@ def read_table(path: Path, label: str | None = None) -> tuple[np.ndarray, np.nda
         The column, or in NPZ and MAT files the array, that holds the labels; otherwise "label" or "y".
     """
     content = read_content(path)
-    X, y = _from_arrays(path, content, label) if isinstance(content, dict) else _from_frame(path, content, label)
+    X, y = (
+        _from_arrays(path, content, label) if isinstance(content, dict) else features_and_labels(path, content, label)
+    )
     if len(X) == 0 or X.shape[1] == 0:
         raise ComparisonError(f"{path} has {len(X)} rows and {X.shape[1]} features; at least one of each is needed")
     return X, y
@@ -98,8 +100,9 @@ def _from_arrays(path: Path, arrays: dict[str, np.ndarray], label: str | None) -
     return X.astype(np.float64), y
 
 
-def _from_frame(path: Path, frame: Any, label: str | None) -> tuple[np.ndarray, np.ndarray]:
-    frame.columns = [str(column) for column in frame.columns]
+def features_and_labels(path: Path, frame: Any, label: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The features (float64) and the raw labels of a DataFrame; the path is for messages."""
+    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     name = _label_name(path, list(frame.columns), label)
     if frame[name].isna().any():
         raise ComparisonError(f"{path}: the label column {name!r} has {int(frame[name].isna().sum())} missing values")

@@ -15,7 +15,7 @@ import numpy as np
 
 from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.tabular.labels import outlier_labels
-from pyod_gessvdd.tabular.tables import read_table, stem, suffix
+from pyod_gessvdd.tabular.tables import features_and_labels, read_table, stem, suffix
 
 #: The folder that holds the collections, unless ``--data-dir`` says so.
 DATA_VARIABLE = "PYOD_GESSVDD_DATA"
@@ -29,7 +29,7 @@ BUNDLED = {
 }
 
 #: Folders under the data folder: files with X and y (1 = anomaly), and files whose classes are normal in turn.
-LABELLED_COLLECTIONS = ("adbench", "odds")
+LABELLED_COLLECTIONS = ("adbench", "oddbench", "odds")
 CLASS_COLLECTIONS = ("paper",)
 COLLECTIONS = LABELLED_COLLECTIONS + CLASS_COLLECTIONS
 
@@ -139,16 +139,18 @@ def resolve_datasets(
 
     Parameters
     ----------
-    data : str, path, sequence of them, or mapping of name → (X, y)
+    data : str, path, sequence of them, (X, y), DataFrame, or mapping of name → (X, y) or DataFrame
         Bundled names (``"wine"``, ``"digits:3"``), files, folders, collections (``"adbench"``, ``"adbench/6_cardio"``).
         In arrays y is 0 or 1 (1 = outlier) unless ``normal`` is given.
     label, normal : str, optional
-        The label column of files, and the label of the normal rows in them.
+        The label column of files and DataFrames, and the label of the normal rows in them.
     data_dir : path-like, optional
         The folder with the collections; by default the environment variable ``PYOD_GESSVDD_DATA``.
     """
+    if hasattr(data, "columns") or (isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "__array__")):
+        data = {"data": data}
     if isinstance(data, Mapping):
-        found = [_from_python(str(name), value, normal) for name, value in data.items()]
+        found = [_from_python(str(name), value, label, normal) for name, value in data.items()]
     else:
         items = [data] if isinstance(data, str | os.PathLike) else list(data)
         texts = [os.fspath(item) for item in items]
@@ -162,11 +164,16 @@ def inspect_source(name: str, source: Source) -> Dataset:
     """Load once: check what is there, count and hash it."""
     X, y = source.load()
     _check_values(name, X, y)
+    n_rows, n_features = X.shape
+    return Dataset(name, _origin(source), source, hash_rows(X, y), n_rows, n_features, int(y.sum()))
+
+
+def hash_rows(X: np.ndarray, y: np.ndarray) -> str:
+    """What identifies the rows and their labels."""
     digest = hashlib.sha256(repr(X.shape).encode())
     digest.update(np.ascontiguousarray(X, dtype=np.float64).data)
     digest.update(np.ascontiguousarray(y, dtype=np.int8).data)
-    n_rows, n_features = X.shape
-    return Dataset(name, _origin(source), source, digest.hexdigest(), n_rows, n_features, int(y.sum()))
+    return digest.hexdigest()
 
 
 def _check_values(name: str, X: np.ndarray, y: np.ndarray) -> None:
@@ -196,7 +203,10 @@ def _check_names(found: list[Dataset]) -> None:
             )
 
 
-def _from_python(name: str, value: Any, normal: Any) -> Dataset:
+def _from_python(name: str, value: Any, label: str | None, normal: Any) -> Dataset:
+    if hasattr(value, "columns"):
+        X, raw = features_and_labels(Path(name), value, label)
+        return inspect_source(name, ArraySource(X, outlier_labels(raw, normal, name)))
     try:
         X, y = value
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y).ravel()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyod_gessvdd.experiments.metrics import Metric
 from pyod_gessvdd.experiments.report.content import Row, sections
-from pyod_gessvdd.experiments.report.formats import missing, number, seconds
+from pyod_gessvdd.experiments.report.formats import number, seconds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -13,12 +15,8 @@ if TYPE_CHECKING:
 
     from pyod_gessvdd.experiments.result import ComparisonResult
 
-#: Column of the leaderboard, its heading in a narrow terminal, and its decimals (None is a time).
+#: Column of the leaderboard behind the metrics, its heading, and its decimals (None is a time).
 COLUMNS = (
-    ("roc_auc", "AUC", 3),
-    ("average_precision", "AP", 3),
-    ("precision_at_n", "P@n", 3),
-    ("gmean", "Gmean", 3),
     ("mean_rank", "rank", 2),
     ("wins", "wins", 0),
     ("fit_seconds", "fit", None),
@@ -40,19 +38,23 @@ def leaderboard(result: ComparisonResult) -> RenderableType:
     parts: list[RenderableType] = []
     for section in sections(result, only_first_metric=True):
         by_metric = section["metrics"][0]
-        parts += [Text(f"{section['title']}: ranked by {by_metric['name']}", style="bold"), Text(), _table(by_metric)]
+        parts += [
+            Text(f"{section['title']}: ranked by {by_metric['name']}", style="bold"),
+            Text(),
+            _table(by_metric, section["shown"]),
+        ]
         marked = [note for note in section["notes"] if note.startswith("†")]
         parts += [Text(), *(Text(line, style="dim") for line in (*by_metric["tests"], *marked)), Text()]
     return Group(*parts[:-1])
 
 
-def _table(by_metric: Row) -> RenderableType:
+def _table(by_metric: Row, metrics: Sequence[Metric]) -> RenderableType:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     board = by_metric["board"]
-    shown = [column for column in COLUMNS if any(not missing(row[column[0]]) for row in board)]
+    shown = [*((one.name, one.heading, 3) for one in metrics), *COLUMNS]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("detector", overflow="fold", min_width=12)
     for _, heading, _ in shown:
