@@ -34,6 +34,14 @@ def machine() -> dict[str, Any]:
     }
 
 
+def described_machine(found: dict[str, Any]) -> list[str]:
+    """What :func:`machine` found, in words."""
+    words = [str(found.get(key, "")) for key in ("system", "processor")]
+    words += [f"{found['cores']} cores"] if found.get("cores") else []
+    words += [f"{found['memory_gib']:.3g} GiB"] if found.get("memory_gib") else []
+    return [word for word in words if word]
+
+
 def _processor() -> str:
     """The processor's name; Linux tells it only in a file."""
     try:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyod_gessvdd.experiments.metrics import METRICS
-from pyod_gessvdd.experiments.run.job import TIMES
+from pyod_gessvdd.experiments.run.job import COUNTS, TEXT
+from pyod_gessvdd.experiments.run.job import columns as job_columns
 from pyod_gessvdd.experiments.store import Store
 from pyod_gessvdd.extras import need
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from pyod_gessvdd.experiments.statistics import Significance
+    from pyod_gessvdd.experiments.statistics.significance import Significance
 
 
 class ComparisonResult:
@@ -43,7 +42,6 @@ class ComparisonResult:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = os.fspath(folder)
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         store = Store(folder)
         try:
             self.meta = store.meta()
@@ -52,6 +50,40 @@ class ComparisonResult:
             self.detectors = _frame(store, "detectors", "parameters")
         finally:
             store.close()
+
+    def __repr__(self) -> str:
+        board = self._boards()
+        return f"{self._head()}\n{board.to_string(index=False)}" if len(board) else self._head()
+
+    def _repr_html_(self) -> str:
+        from markupsafe import escape
+
+        board = self._boards()
+        return f"<p>{escape(self._head())}</p>" + (board.to_html(index=False) if len(board) else "")
+
+    def _head(self) -> str:
+        failed = int((self.table["status"] != "done").sum())
+        what = f"{len(self.detectors)} detectors, {len(self.datasets)} data sets, {len(self.table)} jobs"
+        return f"{what}, {failed} of which failed" if failed else what
+
+    def _boards(self) -> pd.DataFrame:
+        """The leaderboard as it is shown: the metrics that were measured, with ± over the seeds."""
+        from pyod_gessvdd.experiments.metrics import described
+        from pyod_gessvdd.experiments.report.formats import number, seconds, with_deviation
+        from pyod_gessvdd.experiments.statistics.ranks import measured
+
+        names = measured(self.table)
+        if not names:
+            return self.table.head(0)
+        board = self.rank(names[0])
+        shown = board[["setting", "detector"]].copy()
+        for name in names:
+            record = described(name)
+            pairs = zip(board[name], board[f"{name}_sd"], strict=True)
+            shown[record.label] = [with_deviation(*pair, record.decimals) for pair in pairs]
+        shown["rank"] = [number(value, 2) for value in board["mean_rank"]]
+        shown["fit"] = [seconds(value) for value in board["fit_seconds"]]
+        return shown
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> ComparisonResult:
@@ -68,15 +100,15 @@ class ComparisonResult:
 
     def rank(self, metric: str = "roc_auc", setting: str | None = None) -> pd.DataFrame:
         """A row per detector: the means of the metrics, the mean rank over the data sets, wins, times and failures."""
-        from pyod_gessvdd.experiments import statistics
+        from pyod_gessvdd.experiments.statistics import ranks
 
-        return statistics.rank(self.table, metric, setting)
+        return ranks.rank(self.table, metric, setting)
 
     def significance(self, metric: str = "roc_auc", setting: str | None = None) -> Significance:
         """Friedman's test, Nemenyi's critical difference and pairwise Wilcoxon tests over the data sets."""
-        from pyod_gessvdd.experiments import statistics
+        from pyod_gessvdd.experiments.statistics import significance
 
-        return statistics.significance(self.table, metric, setting)
+        return significance.significance(self.table, metric, setting)
 
     def plot_heatmap(self, **options: Any) -> Figure:
         """Data sets against detectors."""
@@ -134,7 +166,10 @@ def _frame(store: Store, name: str, json_column: str | None = None) -> pd.DataFr
     if json_column:
         frame[json_column] = [json.loads(text) for text in frame[json_column]]
     if name == "jobs":
-        # Without a single figure a column of NULLs would be one of objects.
-        figures = [*METRICS, *TIMES]
-        frame[figures] = frame[figures].astype(float)
+        for name in job_columns(store.meta()["arguments"].get("metrics", ())):
+            if name not in frame:  # a run of an earlier version
+                frame[name] = np.nan
+            elif name not in (*TEXT, *COUNTS, "seed"):
+                # Without a single figure a column of NULLs would be one of objects.
+                frame[name] = frame[name].astype(float)
     return frame

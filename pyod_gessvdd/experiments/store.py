@@ -21,7 +21,7 @@ from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.experiments.data.datasets import Dataset
 from pyod_gessvdd.experiments.detectors.specs import Detector
 from pyod_gessvdd.experiments.environment import machine, versions
-from pyod_gessvdd.experiments.run.job import COLUMNS, COUNTS, Job, JobResult, Key
+from pyod_gessvdd.experiments.run.job import COUNTS, TEXT, Job, JobResult, Key, columns
 from pyod_gessvdd.extras import need
 
 SCHEMA = 1
@@ -33,17 +33,19 @@ FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "results.csv", "report.
 #: Seconds to wait for another process that is writing.
 BUSY_SECONDS = 60
 
-_TEXT = ("dataset", "detector", "setting", "status", "error", "traceback", "warnings", "finished_at")
 _KEY = "dataset, detector, setting, seed"
-_JOB_COLUMNS = ", ".join(
-    f"{name} {'TEXT' if name in _TEXT else 'INTEGER' if name in (*COUNTS, 'seed') else 'REAL'}" for name in COLUMNS
-)
+
+
+def _typed(name: str) -> str:
+    return f"{name} {'TEXT' if name in TEXT else 'INTEGER' if name in (*COUNTS, 'seed') else 'REAL'}"
+
+
 _TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE datasets (
     name TEXT PRIMARY KEY, source TEXT, sha256 TEXT, n_rows INTEGER, n_features INTEGER, n_outliers INTEGER);
 CREATE TABLE detectors (name TEXT PRIMARY KEY, spec TEXT, class TEXT, parameters TEXT);
-CREATE TABLE jobs ({_JOB_COLUMNS}, PRIMARY KEY ({_KEY}));
+CREATE TABLE jobs (%s, PRIMARY KEY ({_KEY}));
 CREATE TABLE scores (
     dataset TEXT, detector TEXT, setting TEXT, seed INTEGER, labels BLOB, scores BLOB, PRIMARY KEY ({_KEY}));
 CREATE TABLE claims (
@@ -79,9 +81,16 @@ class Store:
         self._me = (platform.node(), os.getpid(), _started(os.getpid()))
         try:
             schema = self.meta()["schema"]
+            tables = {name for (name,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
         except (sqlite3.DatabaseError, KeyError, ValueError) as error:
             self.close()
             raise ComparisonError(f"{path} is not the database of a run: {error}") from error
+        if "trials" in tables:
+            self.close()
+            raise ComparisonError(
+                f"the run in {self.folder} was made by gessvdd bench paper before it kept the points of its grid as "
+                "jobs, and holds too little to go on with; its report.md and results.csv stay, run it again elsewhere"
+            )
         if schema != SCHEMA:
             self.close()
             raise ComparisonError(
@@ -91,8 +100,12 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], arguments: Mapping[str, Any]) -> Store:
-        """Make a run folder; of two processes that do so at the same time one makes it and both open it."""
+        """Make a run folder; of two processes that do so at the same time one makes it and both open it.
+
+        A table of jobs that lacks a column, such as one of an earlier version, gets it.
+        """
         folder = Path(folder)
+        wanted = columns(arguments.get("metrics", ()))
         meta = {
             "schema": SCHEMA,
             "package_version": __version__,
@@ -106,11 +119,15 @@ class Store:
             connection = _connect(folder / DATABASE)
             with contextlib.closing(connection), _transaction(connection):
                 if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-                    for statement in _TABLES.split(";"):
+                    for statement in (_TABLES % ", ".join(map(_typed, wanted))).split(";"):
                         connection.execute(statement)
                     connection.executemany(
                         "INSERT INTO meta VALUES (?, ?)", [(key, json.dumps(value)) for key, value in meta.items()]
                     )
+                there = {row[1] for row in connection.execute("PRAGMA table_info(jobs)")}
+                for name in wanted if there else ():
+                    if name not in there:
+                        connection.execute(f"ALTER TABLE jobs ADD COLUMN {_typed(name)}")
         except (OSError, sqlite3.OperationalError) as error:
             raise ComparisonError(f"cannot write to the run folder {folder}: {error}") from error
         return cls(folder)
@@ -159,7 +176,7 @@ class Store:
             (data.name, data.origin, data.sha256, data.n_rows, data.n_features, data.n_outliers) for data in datasets
         ]
         of_detectors = [
-            (detector.name, detector.spec, detector.path, json.dumps(_written(detector))) for detector in detectors
+            (detector.name, detector.spec, detector.path, json.dumps(detector.written())) for detector in detectors
         ]
         with self._lock, _transaction(self._connection):
             self._connection.executemany("INSERT OR IGNORE INTO datasets VALUES (?, ?, ?, ?, ?, ?)", of_data)
@@ -184,8 +201,10 @@ class Store:
         row = {**result.row, "warnings": json.dumps(result.row["warnings"])}
         key = tuple(row[name] for name in ("dataset", "detector", "setting", "seed"))
         with self._lock, _transaction(self._connection):
-            places = ", ".join("?" * len(COLUMNS))
-            self._connection.execute(f"INSERT OR IGNORE INTO jobs VALUES ({places})", [row[name] for name in COLUMNS])
+            places = ", ".join("?" * len(row))
+            self._connection.execute(
+                f"INSERT OR IGNORE INTO jobs ({', '.join(row)}) VALUES ({places})", list(row.values())
+            )
             if result.scores is not None and result.labels is not None:
                 labels = zlib.compress(np.packbits(result.labels.astype(np.uint8)).tobytes())
                 # Pictures need no more digits; some detectors score beyond what so few bits can hold.
@@ -195,16 +214,6 @@ class Store:
                     "INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?)", (*key, labels, scores)
                 )
             self._connection.execute("DELETE FROM claims WHERE (dataset, detector, setting, seed) = (?, ?, ?, ?)", key)
-
-
-def _written(detector: Detector) -> dict[str, Any]:
-    """The parameters as JSON can hold them, with the paper's variant if it is one."""
-    variant = {"variant": detector.variant} if detector.variant else {}
-    return {**variant, **{name: _plain(value) for name, value in detector.parameters.items()}}
-
-
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, str | bool | int | float) else repr(value)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

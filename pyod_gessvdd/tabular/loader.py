@@ -15,7 +15,7 @@ from pyod_gessvdd.tabular.columns import Columns, choose_columns
 from pyod_gessvdd.tabular.kinds import BOOLEANS, kind_of
 from pyod_gessvdd.tabular.labels import outlier_labels
 from pyod_gessvdd.tabular.preparation import Preparation
-from pyod_gessvdd.tabular.tables import RawTable, read_table
+from pyod_gessvdd.tabular.tables import RawTable, as_table, read_table
 from pyod_gessvdd.tabular.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -96,9 +96,7 @@ class Table:
     preparation: Preparation
 
 
-def load_table(
-    path: Path, options: TableOptions, *, needs_label: bool = False, for_training: bool = False, codes: bool = False
-) -> Table:
+def load_table(path: Path, options: TableOptions, **how: bool) -> Table:
     """Read a file, choose its columns, encode them, and treat missing values.
 
     Parameters
@@ -107,14 +105,41 @@ def load_table(
         A CSV, TSV, Parquet, NPZ or MAT file.
     options : TableOptions
         What the user says.
-    needs_label : bool
-        Whether a file without labels is an error.
-    for_training : bool
-        Whether only the rows labelled ``options.normal`` are taken, if a normal label is given.
-    codes : bool
-        Whether a category becomes one number instead of a column.
+    **how : bool
+        See :func:`load_frame`.
     """
     raw = read_table(path, sep=options.sep, decimal=options.decimal, header=options.header)
+    return _load(raw, path, options, **how)
+
+
+def load_frame(frame: DataFrame, name: str, options: TableOptions, **how: bool) -> Table:
+    """The same for a DataFrame.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows; it is not changed.
+    name : str
+        What messages call it.
+    options : TableOptions
+        What the user says.
+    **how : bool
+        ``needs_label``: whether a table without labels is an error. ``for_training``: whether only the rows labelled
+        ``options.normal`` are taken, if a normal label is given. ``codes``: whether a category becomes one number
+        instead of a column.
+    """
+    return _load(as_table(frame, Path(name)), Path(name), options, **how)
+
+
+def _load(
+    raw: RawTable,
+    path: Path,
+    options: TableOptions,
+    *,
+    needs_label: bool = False,
+    for_training: bool = False,
+    codes: bool = False,
+) -> Table:
     of_one_label = for_training and options.normal is not None
     columns = choose_columns(
         raw, path, label=options.label, drop=options.drop, keep=options.keep, needs_label=needs_label or of_one_label

@@ -144,8 +144,10 @@ class Scorer:
             return frame.assign(**columns)
         import pandas
 
-        added = pandas.DataFrame(columns, index=frame.index[complete]).astype({f"{self.prefix}label": "Int64"})
-        return frame.join(added)
+        added = pandas.DataFrame(columns, index=np.flatnonzero(complete)).astype({f"{self.prefix}label": "Int64"})
+        added = added.reindex(range(len(frame)))
+        # By position: the names of rows may come twice.
+        return frame.assign(**{name: added[name].array for name in added})
 
     def _block(self, X: DataFrame) -> dict[str, np.ndarray]:
         rows = _as_taken(self.model, X)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyod_gessvdd.errors import TableError
+from pyod_gessvdd.errors import ComparisonError, TableError
 from pyod_gessvdd.extras import need
 from pyod_gessvdd.tabular.dialect import FALLBACK, OTHER_CHARACTERS, recognise
 from pyod_gessvdd.tabular.wording import listed
@@ -80,17 +80,15 @@ def read_table(
         raise TableError(f"there is no file {path}")
     try:
         if ending in (".npz", ".mat"):
-            raw = _from_arrays(path, _arrays(path, ending))
-        elif ending == ".parquet":
-            raw = RawTable(_parquet(path))
-        else:
-            raw = _text(path, SEPARATORS[ending], sep, decimal, header)
-    except TableError:
+            return _from_arrays(path, _arrays(path, ending))
+        if ending == ".parquet":
+            return as_table(_parquet(path), path)
+        return _text(path, SEPARATORS[ending], sep, decimal, header)
+    except ComparisonError:
         raise
     except Exception as error:  # each format's reader has its own exceptions
         reason = " ".join(str(error).split()) or type(error).__name__
         raise TableError(f"{path} cannot be read: {reason}") from error
-    return _checked(path, raw)
 
 
 def _arrays(path: Path, ending: str) -> dict[str, np.ndarray]:
@@ -116,7 +114,7 @@ def _from_arrays(path: Path, arrays: dict[str, np.ndarray]) -> RawTable:
     beside = {name: np.ravel(array) for name, array in others.items() if array.size == len(X)}
     matrix = pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     frame = pandas.concat([matrix, pandas.DataFrame(beside, index=matrix.index)], axis=1)
-    return RawTable(frame, tuple(beside), is_matrix=True)
+    return as_table(frame, path, beside=tuple(beside), is_matrix=True)
 
 
 def _parquet(path: Path) -> Any:
@@ -148,14 +146,28 @@ def _text(path: Path, usual: str, sep: str | None, decimal: str | None, header: 
         )
 
     try:
-        return RawTable(read(dialect.encoding), notes=dialect.notes)
+        frame, notes = read(dialect.encoding), dialect.notes
     except UnicodeDecodeError:  # further down than was looked at
-        return RawTable(read(FALLBACK), notes=(*dialect.notes, OTHER_CHARACTERS))
+        frame, notes = read(FALLBACK), (*dialect.notes, OTHER_CHARACTERS)
+    if not isinstance(frame.index, pandas.RangeIndex):
+        # Row names have no name of their own in R's files; pandas calls such a column so everywhere else.
+        frame = frame.reset_index(names="Unnamed: 0")
+    return as_table(frame, path, notes=notes)
 
 
-def _checked(path: Path, raw: RawTable) -> RawTable:
-    frame = raw.frame
-    frame.columns = [str(column).strip() for column in frame.columns]
+def as_table(frame: DataFrame, path: Path, **about: Any) -> RawTable:
+    """A DataFrame as a table whose columns have names that are text and differ; it must have rows.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows; it is not changed.
+    path : Path
+        Where it is from, for messages.
+    **about
+        The other attributes of :class:`RawTable`.
+    """
+    frame = frame.set_axis([str(column).strip() for column in frame.columns], axis=1)
     twice = sorted({column for column in frame.columns if (frame.columns == column).sum() > 1})
     if twice:
         raise TableError(f"{path} has more than one column called {listed(twice)}; rename them")
@@ -163,4 +175,4 @@ def _checked(path: Path, raw: RawTable) -> RawTable:
         raise TableError(f"{path} has no columns")
     if len(frame) == 0:
         raise TableError(f"{path} has the columns {listed(frame.columns)} but no rows")
-    return raw
+    return RawTable(frame, **about)

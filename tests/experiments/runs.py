@@ -12,6 +12,7 @@ from pyod_gessvdd.compare import ComparisonResult
 from pyod_gessvdd.experiments.data.datasets import resolve_datasets
 from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
 from pyod_gessvdd.experiments.metrics import METRICS
+from pyod_gessvdd.experiments.protocols import protocols_of
 from pyod_gessvdd.experiments.run.job import Job, run_job
 from pyod_gessvdd.experiments.store import Store
 from tests.experiments.bad_detectors import Good, Warns
@@ -50,8 +51,9 @@ def run(folder, data, detectors, seeds, metrics=METRICS):
     with closing(Store.create(folder, arguments)) as store:
         store.add(datasets, detectors)
         for dataset, detector, setting in product(datasets, detectors, seeds):
+            (protocol,) = protocols_of(setting, max_rows=None)
             for seed in seeds[setting]:
-                store.record(run_job(Job(dataset, detector, setting, seed, tuple(metrics), None)))
+                store.record(run_job(Job(dataset, detector, protocol, seed, tuple(metrics))))
     return ComparisonResult.load(folder)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from pyod_gessvdd import __version__
 from pyod_gessvdd.errors import ComparisonError
-from pyod_gessvdd.experiments.run.job import COLUMNS, JobResult, failure
+from pyod_gessvdd.experiments.run.job import JobResult, columns, failure
 from pyod_gessvdd.experiments.store import DATABASE, Store
 from tests.experiments.toy import job
 
@@ -34,10 +34,10 @@ def done(work, scores=(0.25, 0.5, 4.0)):
 def test_what_is_recorded_is_there_when_the_folder_is_opened_again(store):
     store.record(done(job("Good")))
     again = Store(store.folder)
-    columns, (row,) = again.table("jobs")
-    assert tuple(columns) == COLUMNS
-    assert row[columns.index("roc_auc")] == 1.0
-    assert json.loads(row[columns.index("warnings")]) == ["a: b"]
+    names, (row,) = again.table("jobs")
+    assert tuple(names) == columns()
+    assert row[names.index("roc_auc")] == 1.0
+    assert json.loads(row[names.index("warnings")]) == ["a: b"]
     labels, scores = again.scores(job("Good").key)
     assert labels.tolist() == [0, 0, 1]
     assert scores.tolist() == [0.25, 0.5, 4.0]
@@ -61,8 +61,8 @@ def test_a_result_that_is_there_already_stays(store):
 
 def test_a_failure_has_no_scores(store):
     store.record(failure(job("Good"), "failed", "a\nb"))
-    columns, (row,) = store.table("jobs")
-    assert row[columns.index("error")] == "a b"
+    names, (row,) = store.table("jobs")
+    assert row[names.index("error")] == "a b"
     with pytest.raises(ComparisonError, match="has no scores of toy, Good, novelty, 0"):
         store.scores(job("Good").key)
 
@@ -92,8 +92,8 @@ def test_jobs_come_in_the_order_of_data_sets_and_detectors_not_of_their_ends(sto
     store.add([second.dataset], [second.detector])
     for work in (job("Raises"), job("Good", seed=1), job("Good")):
         store.record(failure(work, "failed", ""))
-    columns, rows = store.table("jobs")
-    order = [(row[columns.index("seed")], row[columns.index("detector")]) for row in rows]
+    names, rows = store.table("jobs")
+    order = [(row[names.index("seed")], row[names.index("detector")]) for row in rows]
     assert order == [(0, "Good"), (0, "Raises"), (1, "Good")]
 
 

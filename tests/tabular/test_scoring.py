@@ -92,7 +92,7 @@ def test_the_contributions_of_a_columns_categories_are_the_columns(orders):
 def test_rows_that_are_dropped_stay_without_answers(orders):
     model, card = fitted(orders, "gessvdd(kernel='linear')", drop=["goods"])
     frame = pd.read_csv(orders).assign(weight=lambda table: table["weight"].where(table.index != 3))
-    table, _ = scored(model, card, frame, missing="drop", top=1)
+    table, _ = scored(model, card, frame.set_axis(["row"] * 60), missing="drop", top=1)
     assert table["score"].isna().tolist() == [i == 3 for i in range(60)]
     assert table["label"].isna().sum() == table["feature_1"].isna().sum() == 1
     assert str(table["label"].dtype) == "Int64"

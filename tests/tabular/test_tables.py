@@ -53,7 +53,7 @@ def test_the_name_of_a_table_is_the_files_without_its_endings(tmp_path):
         ("\ufeffa,b\n1,2\n".encode(), {"a": [1], "b": [2]}),
         (b'"a", "b, c"\n1, "x, y"\n', {"a": [1], "b, c": ["x, y"]}),
         (b"a,b\n1,2,\n3,4,\n", {"a": [1, 3], "b": [2, 4]}),
-        (b"a,b\nr1,1,2\nr2,3,4\n", {"a": [1, 3], "b": [2, 4]}),
+        (b"a,b\nr1,1,2\nr2,3,4\n", {"Unnamed: 0": ["r1", "r2"], "a": [1, 3], "b": [2, 4]}),
         (b"5.5,1\n4.5,2\n", {"x0": [5.5, 4.5], "x1": [1, 2]}),
         (b'a,b\n"1,500",2\n', {"a": [1500], "b": [2]}),
         (b"a,b\n1,2\n", {"a": [1], "b": [2]}),
@@ -142,7 +142,7 @@ def test_a_missing_package_is_asked_for_by_its_extra(tmp_path, monkeypatch):
     path = write(tmp_path / "t.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
-        ComparisonError, match=r"reading t\.parquet needs pyarrow, .*pip install 'pyod-gessvdd\[parquet\]'"
+        ComparisonError, match=r"^reading t\.parquet needs pyarrow, .*pip install 'pyod-gessvdd\[parquet\]'"
     ):
         read_table(path)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.tabular.labels import outlier_labels
-from pyod_gessvdd.tabular.loader import TableOptions, load_table
+from pyod_gessvdd.tabular.loader import Table, TableOptions, load_frame, load_table
 from pyod_gessvdd.tabular.tables import stem, suffix
 
 #: The folder that holds the collections, unless ``--data-dir`` says so.
@@ -30,7 +30,7 @@ BUNDLED = {
 }
 
 #: Folders under the data folder: files with X and y (1 = anomaly), and files whose classes are normal in turn.
-LABELLED_COLLECTIONS = ("adbench", "odds")
+LABELLED_COLLECTIONS = ("adbench", "oddbench", "odds")
 CLASS_COLLECTIONS = ("paper",)
 COLLECTIONS = LABELLED_COLLECTIONS + CLASS_COLLECTIONS
 
@@ -71,9 +71,7 @@ class FileSource:
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:
         """The features and labels."""
-        table = load_table(Path(self.path), self.options, needs_label=True)
-        labels = outlier_labels(np.asarray(table.labels), self.options.normal, self.path)
-        return np.ascontiguousarray(table.X.to_numpy()), labels
+        return _arrays(load_table(Path(self.path), self.options, needs_label=True), self.options, self.path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,23 +143,25 @@ def resolve_datasets(
 
     Parameters
     ----------
-    data : str, path, sequence of them, or mapping of name → (X, y)
+    data : str, path, sequence of them, (X, y), DataFrame, or mapping of name → (X, y) or DataFrame
         Bundled names (``"wine"``, ``"digits:3"``), files, folders, collections (``"adbench"``, ``"adbench/6_cardio"``).
         In arrays y is 0 or 1 (1 = outlier) unless ``normal`` is given.
     label, normal : str, optional
-        The label column of files, and the label of the normal rows in them.
+        The label column of files and DataFrames, and the label of the normal rows in them.
     tables : mapping, optional
-        How files are read beyond that: drop, keep, encode, missing, sep, decimal, header, as in
+        How they are read beyond that: drop, keep, encode, missing, and for text files sep, decimal, header, as in
         :class:`~pyod_gessvdd.tabular.loader.TableOptions`.
     data_dir : path-like, optional
         The folder with the collections; by default the environment variable ``PYOD_GESSVDD_DATA``.
     """
+    if hasattr(data, "columns") or (isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "__array__")):
+        data = {"data": data}
+    options = TableOptions.of(label=label, normal=normal, **(tables or {}))
     if isinstance(data, Mapping):
-        found = [_from_python(str(name), value, normal) for name, value in data.items()]
+        found = [_from_python(str(name), value, options) for name, value in data.items()]
     else:
         items = [data] if isinstance(data, str | os.PathLike) else list(data)
         texts = [os.fspath(item) for item in items]
-        options = TableOptions.of(label=label, normal=normal, **(tables or {}))
         named = [entry for text in texts for entry in _sources(text, options, data_dir)]
         found = [inspect_source(name, source) for name, source in dict.fromkeys(named)]
     _check_names(found)
@@ -172,11 +172,16 @@ def inspect_source(name: str, source: Source) -> Dataset:
     """Load once: check what is there, count and hash it."""
     X, y = source.load()
     _check_values(name, X, y)
+    n_rows, n_features = X.shape
+    return Dataset(name, _origin(source), source, hash_rows(X, y), n_rows, n_features, int(y.sum()))
+
+
+def hash_rows(X: np.ndarray, y: np.ndarray) -> str:
+    """What identifies the rows and their labels."""
     digest = hashlib.sha256(repr(X.shape).encode())
     digest.update(np.ascontiguousarray(X, dtype=np.float64).data)
     digest.update(np.ascontiguousarray(y, dtype=np.int8).data)
-    n_rows, n_features = X.shape
-    return Dataset(name, _origin(source), source, digest.hexdigest(), n_rows, n_features, int(y.sum()))
+    return digest.hexdigest()
 
 
 def _check_values(name: str, X: np.ndarray, y: np.ndarray) -> None:
@@ -206,7 +211,10 @@ def _check_names(found: list[Dataset]) -> None:
             )
 
 
-def _from_python(name: str, value: Any, normal: Any) -> Dataset:
+def _from_python(name: str, value: Any, options: TableOptions) -> Dataset:
+    if hasattr(value, "columns"):
+        table = load_frame(value, name, options, needs_label=True)
+        return inspect_source(name, ArraySource(*_arrays(table, options, name)))
     try:
         X, y = value
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y).ravel()
@@ -214,7 +222,12 @@ def _from_python(name: str, value: Any, normal: Any) -> Dataset:
         raise ComparisonError(f"{name} must be a pair (X, y) of numbers and labels: {error}") from error
     if X.ndim != 2 or len(X) != len(y):
         raise ComparisonError(f"{name}: X must be a matrix with a row for each label, got {X.shape} and {y.shape}")
-    return inspect_source(name, ArraySource(X, outlier_labels(y, normal, name)))
+    return inspect_source(name, ArraySource(X, outlier_labels(y, options.normal, name)))
+
+
+def _arrays(table: Table, options: TableOptions, where: str) -> tuple[np.ndarray, np.ndarray]:
+    labels = outlier_labels(np.asarray(table.labels), options.normal, where)
+    return np.ascontiguousarray(table.X.to_numpy()), labels
 
 
 def _origin(source: Source) -> str:

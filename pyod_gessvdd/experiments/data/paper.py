@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.experiments.data.datasets import Dataset, hash_rows
 from pyod_gessvdd.tabular.loader import TableOptions, load_table
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Dataset:
+class PaperSet:
     """A data set of the paper.
 
     Attributes
@@ -49,23 +50,45 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a data set; ``is_test`` marks its own test part, or is None where the protocol draws one."""
+    """The rows of a data set; from ``first_test_row`` on they are its own test part, if it has one."""
 
     X: Array
     labels: Array
-    is_test: Array | None = None
+    first_test_row: int | None = None
+
+
+@dataclass(frozen=True)
+class PaperSource:
+    """The rows of a set under a data folder; the labels are numbers of the classes in their names' order."""
+
+    name: str
+    data_dir: str
+
+    def load(self) -> tuple[Array, Array]:
+        """The features and the classes."""
+        rows = load(self.name, Path(self.data_dir))
+        return rows.X, np.unique(rows.labels, return_inverse=True)[1].astype(np.int8)
+
+
+@dataclass(frozen=True)
+class PaperDataset(Dataset):
+    """A set with one class as the target: the nested protocol takes its classes, its noise and its own split."""
+
+    target: int = 0
+    noisy: tuple[bool, bool] = (False, False)
+    first_test_row: int | None = None
 
 
 _HEART = {"disease_present": "DP", "disease_absent": "DA"}
 
 
-def _csv(name: str, **targets: str) -> Dataset:
-    return Dataset(name, targets, f"paper/{name}.csv.gz")
+def _csv(name: str, **targets: str) -> PaperSet:
+    return PaperSet(name, targets, f"paper/{name}.csv.gz")
 
 
 _ALL = (
     _csv("seeds", Kama="S-K", Rosa="S-R", Canadian="S-C"),
-    Dataset(
+    PaperSet(
         "qualitative_bankruptcy",
         {"bankruptcy": "QB-B", "non-bankruptcy": "QB-N"},
         "paper/qualitative_bankruptcy.csv.gz",
@@ -76,10 +99,10 @@ _ALL = (
     _csv("ionosphere", bad="I-B", good="I-G"),
     _csv("sonar", rock="S-R", mines="S-M"),
     _csv("heart", **_HEART),
-    Dataset("mnist", {str(digit): str(digit) for digit in range(10)}, "mnist.npz"),
-    Dataset("heart-noisy-test", _HEART, "paper/heart.csv.gz", (False, True)),
-    Dataset("heart-noisy-train", _HEART, "paper/heart.csv.gz", (True, False)),
-    Dataset("heart-noisy-both", _HEART, "paper/heart.csv.gz", (True, True)),
+    PaperSet("mnist", {str(digit): str(digit) for digit in range(10)}, "mnist.npz"),
+    PaperSet("heart-noisy-test", _HEART, "paper/heart.csv.gz", (False, True)),
+    PaperSet("heart-noisy-train", _HEART, "paper/heart.csv.gz", (True, False)),
+    PaperSet("heart-noisy-both", _HEART, "paper/heart.csv.gz", (True, True)),
 )
 
 #: By name: the nine sets, and Heart with noise.
@@ -88,9 +111,9 @@ DATASETS = {dataset.name: dataset for dataset in _ALL}
 CLEAN = tuple(dataset.name for dataset in _ALL if not any(dataset.noisy))
 
 
-def choose_datasets(names: tuple[str, ...]) -> list[Dataset]:
+def choose_datasets(names: tuple[str, ...]) -> list[PaperSet]:
     """The data sets of these names; "all" stands for every one, "clean" for the nine without noise."""
-    chosen: dict[str, Dataset] = {}
+    chosen: dict[str, PaperSet] = {}
     for name in names:
         members = {"all": tuple(DATASETS), "clean": CLEAN}.get(name, (name,))
         for member in members:
@@ -115,6 +138,29 @@ def load(dataset_name: str, data_dir: Path) -> Rows:
         ) from error
 
 
+def targets(dataset: PaperSet, data_dir: Path) -> list[PaperDataset]:
+    """The data set once for each of its classes, called ``heart:disease_present`` and so on."""
+    rows = load(dataset.name, data_dir)
+    source = PaperSource(dataset.name, str(data_dir))
+    X, classes = source.load()
+    names = np.unique(rows.labels).tolist()
+    return [
+        PaperDataset(
+            name=f"{dataset.name}:{label}",
+            origin=f"{dataset.file}, target: {label}",
+            source=source,
+            sha256=hash_rows(X, classes),
+            n_rows=len(X),
+            n_features=X.shape[1],
+            n_outliers=int((rows.labels != label).sum()),
+            target=names.index(label),
+            noisy=dataset.noisy,
+            first_test_row=rows.first_test_row,
+        )
+        for label in dataset.targets
+    ]
+
+
 def _read_table(path: Path) -> Rows:
     if not path.exists():
         raise FileNotFoundError(path)
@@ -126,5 +172,5 @@ def _read_npz(path: Path) -> Rows:
     with np.load(path, allow_pickle=False) as parts:
         X = np.concatenate([parts["x_train"], parts["x_test"]])
         labels = np.concatenate([parts["y_train"], parts["y_test"]]).astype(str)
-        is_test = np.arange(len(X)) >= len(parts["x_train"])
-    return Rows(X.reshape(len(X), -1), labels, is_test)
+        first_test_row = len(parts["x_train"])
+    return Rows(X.reshape(len(X), -1), labels, first_test_row)

@@ -50,13 +50,30 @@ class Detector:
     parameters: dict[str, Any] = field(default_factory=dict)
     variant: str | None = None
 
-    def build(self, seed: int | None = None) -> Any:
-        """A fresh detector; the seed goes to those that take a ``random_state`` and were not given one."""
+    @property
+    def family(self) -> str:
+        """What shares imports and compiled code: one of them is warmed up before the clock starts."""
+        return self.name
+
+    def build(self, seed: int | None = None, **given: Any) -> Any:
+        """A fresh detector; the seed, as ``random_state``, and what is given go to those that take it.
+
+        A parameter that the user wrote stays.
+        """
         make = import_class(self.path)
-        parameters = copy.deepcopy(self.parameters)
-        if seed is not None and "random_state" in signature(make).parameters:
-            parameters.setdefault("random_state", seed)
+        known = signature(make).parameters
+        given |= {} if seed is None else {"random_state": seed}
+        parameters = {name: value for name, value in given.items() if name in known} | copy.deepcopy(self.parameters)
         return make.from_variant(self.variant, **parameters) if self.variant else make(**parameters)
+
+    def written(self) -> dict[str, Any]:
+        """The parameters as JSON can hold them, with the paper's variant if it is one."""
+        variant = {"variant": self.variant} if self.variant else {}
+        return {**variant, **{name: _plain(value) for name, value in self.parameters.items()}}
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | bool | int | float) else repr(value)
 
 
 def split_specs(text: str) -> list[str]:
@@ -76,22 +93,24 @@ def split_specs(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def resolve_detectors(specs: str | Iterable[str]) -> list[Detector]:
+def resolve_detectors(specs: Any) -> list[Detector]:
     """The detectors that the specs stand for, each built once to see that it can be.
 
     Parameters
     ----------
-    specs : str or sequence of str
-        Each may hold several specs separated by commas.
+    specs : str, detector, or sequence of them
+        A text may hold several specs separated by commas; a detector is an instance, which is not fitted itself.
     """
-    texts = [specs] if isinstance(specs, str) else list(specs)
-    for text in texts:
-        if not isinstance(text, str):
-            raise ComparisonError(f"a detector is given as text such as 'knn(n_neighbors=7)', got {text!r}")
-    single = [one for text in texts for spec in split_specs(text) for one in _members(spec)]
+    given = list(specs) if isinstance(specs, Iterable) and not isinstance(specs, str) else [specs]
+    found: list[Detector] = []
+    for entry in given:
+        if isinstance(entry, str):
+            found += [_parse(one) for spec in split_specs(entry) for one in _members(spec)]
+        else:
+            found.append(_from_instance(entry))
     # The same detector may be written in two ways, or be in two groups.
     unique: dict[str, Detector] = {}
-    for detector in map(_parse, single):
+    for detector in found:
         unique.setdefault(repr((detector.path, detector.variant, sorted(detector.parameters.items()))), detector)
     detectors = list(unique.values())
     if not detectors:
@@ -99,6 +118,30 @@ def resolve_detectors(specs: str | Iterable[str]) -> list[Detector]:
     for detector in detectors:
         _check(detector)
     return _told_apart(detectors)
+
+
+def _from_instance(detector: Any) -> Detector:
+    """The class of an instance with its parameters, as far as they are not the defaults."""
+    make = type(detector)
+    if isinstance(detector, type) or not callable(getattr(detector, "get_params", None)):
+        raise ComparisonError(
+            "a detector is an instance such as KNN(n_neighbors=7) or text such as 'knn(n_neighbors=7)', "
+            f"got {detector!r}"
+        )
+    if make.__module__ == "__main__":
+        raise ComparisonError(
+            f"{make.__name__} is defined in the script or notebook itself, where the processes that run jobs do not "
+            "find it; put it into a module of its own and import it from there"
+        )
+    defaults = {name: parameter.default for name, parameter in signature(make).parameters.items()}
+    values = {
+        name: value
+        for name, value in detector.get_params(deep=False).items()
+        if repr(value) != repr(defaults.get(name, Parameter.empty))
+    }
+    shown = ", ".join(f"{key}={value!r}" for key, value in values.items())
+    name = f"{make.__name__}({shown})" if shown else make.__name__
+    return Detector(name, name, f"{make.__module__}:{make.__qualname__}", values)
 
 
 def _members(spec: str) -> list[str]:

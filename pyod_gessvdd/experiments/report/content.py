@@ -6,17 +6,20 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pyod_gessvdd.errors import ComparisonError
-from pyod_gessvdd.experiments.protocols.settings import ADBENCH_ROWS
-from pyod_gessvdd.experiments.report.formats import listing, number, plural, probability
-from pyod_gessvdd.experiments.statistics import (
-    METRIC_NAMES,
-    Significance,
+from pyod_gessvdd.experiments.environment import described_machine
+from pyod_gessvdd.experiments.metrics import described
+from pyod_gessvdd.experiments.protocols import known_protocols
+from pyod_gessvdd.experiments.protocols.protocol import Protocol
+from pyod_gessvdd.experiments.report.formats import listing, natural, number, plural, probability
+from pyod_gessvdd.experiments.statistics.ranks import (
+    deviations,
     means,
     measured,
+    metric_columns,
     of_setting,
     rank,
-    significance,
 )
+from pyod_gessvdd.experiments.statistics.significance import Significance, significance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,21 +27,6 @@ if TYPE_CHECKING:
     from pyod_gessvdd.experiments.result import ComparisonResult
 
 Row = dict[str, Any]
-
-TITLES = {"novelty": "Novelty detection", "unsupervised": "Unsupervised detection"}
-
-PROTOCOLS = {
-    "novelty": (
-        "Stratified 70/30 splits; detectors are trained on the normal rows of the 70 % alone, which are also what the "
-        "data are standardised by, and tested on the other 30 %."
-    ),
-    "unsupervised": (
-        f"ADBench's protocol: sets with fewer than {ADBENCH_ROWS[0]:,} rows are drawn up to so many with replacement, "
-        f"so that the same row is often on both sides, and larger ones down to {ADBENCH_ROWS[1]:,}; stratified 70/30 "
-        "splits; detectors are trained on all rows of the 70 %, outliers included and unlabelled; features are scaled "
-        "to [0, 1] by the training rows."
-    ),
-}
 
 #: Fewer data sets than this give the tests little power; Demšar asks for more than ten.
 FEW_DATASETS = 10
@@ -51,7 +39,7 @@ def content(result: ComparisonResult) -> Row:
         "settings": sections(result),
         "title": f"{plural(len(result.detectors), 'detector')} on {plural(len(result.datasets), 'data set')}",
         "facts": _facts(result),
-        "datasets": result.datasets.to_dict("records"),
+        "datasets": sorted(_records(result.datasets), key=lambda row: natural(row["name"])),
         "detectors": [row | {"parameters": _decoded(row["parameters"])} for row in _records(result.detectors)],
         "failures": _failure_groups(table),
         "n_failed": int((table["status"] != "done").sum()),
@@ -70,7 +58,7 @@ def _facts(result: ComparisonResult) -> list[tuple[str, str]]:
         ("Jobs", _job_counts(result)),
         ("Started", str(meta.get("created", "")).replace("T", " ")[:19] + " UTC" if meta.get("created") else ""),
         ("Versions", ", ".join(f"{name} {version}" for name, version in meta.get("versions", {}).items() if version)),
-        ("Machine", ", ".join(_machine(machine))),
+        ("Machine", ", ".join(described_machine(machine))),
         ("Arguments", "; ".join(_arguments(meta.get("arguments", {})))),
     ]
     return [(term, text) for term, text in facts if text]
@@ -95,13 +83,6 @@ def _arguments(arguments: Row) -> list[str]:
     return [f"{name} {', '.join(map(str, v)) if isinstance(v, list | tuple) else v}" for name, v in others.items()]
 
 
-def _machine(machine: Row) -> list[str]:
-    words = [str(machine.get(key, "")) for key in ("system", "processor")]
-    words += [f"{machine['cores']} cores"] if machine.get("cores") else []
-    words += [f"{machine['memory_gib']:.3g} GiB"] if machine.get("memory_gib") else []
-    return [word for word in words if word]
-
-
 def sections(result: ComparisonResult, only_first_metric: bool = False) -> list[Row]:
     """What is said of each setting, for every metric that was measured or for the first of them."""
     if result.table.empty:
@@ -110,16 +91,18 @@ def sections(result: ComparisonResult, only_first_metric: bool = False) -> list[
     for setting in result.table["setting"].unique():
         rows = of_setting(result.table, setting)
         # The first metric that was asked for is the one that ranks.
-        asked = result.meta.get("arguments", {}).get("metrics", METRIC_NAMES)
-        metrics = [metric for metric in asked if metric in measured(rows)] or ["roc_auc"]
+        asked = result.meta.get("arguments", {}).get("metrics", metric_columns(rows))
+        metrics = [metric for metric in asked if metric in measured(rows)] or list(asked[:1])
+        protocol: type[Protocol] | None = known_protocols().get(setting)
         said.append(
             {
                 "name": setting,
-                "title": TITLES.get(setting, setting),
-                "protocol": PROTOCOLS.get(setting, ""),
+                "title": protocol.title if protocol else setting,
+                "protocol": protocol.description if protocol else "",
                 "metrics": [_by_metric(rows, metric) for metric in metrics[: 1 if only_first_metric else None]],
                 "notes": _notes(rows),
-                "datasets": list(rows["dataset"].unique()),
+                "datasets": sorted(rows["dataset"].unique(), key=natural),
+                "shown": [described(metric) for metric in metrics],
             }
         )
     return said
@@ -128,31 +111,40 @@ def sections(result: ComparisonResult, only_first_metric: bool = False) -> list[
 def _by_metric(rows: pd.DataFrame, metric: str) -> Row:
     board = rank(rows, metric)
     found = significance(rows, metric)
+    order = sorted(rows["dataset"].unique(), key=natural)
     return {
         "key": metric,
-        "name": METRIC_NAMES[metric],
-        "board": _board(board),
+        "name": described(metric).label,
+        "record": described(metric),
+        "board": _board(board, metric),
         "findings": _leaders(board, metric),
-        "values": means(rows, metric)[board["detector"]],
+        "values": means(rows, metric).loc[order, board["detector"]],
+        "deviations": deviations(rows, metric).loc[order, board["detector"]],
         "significance": found,
         "tests": _tests(found),
         "pairs": _records(found.wilcoxon),
     }
 
 
-def _board(board: pd.DataFrame) -> list[Row]:
-    """The leaderboard's rows, each with the columns that it is the best of.
+def _board(board: pd.DataFrame, metric: str) -> list[Row]:
+    """The leaderboard's rows, each with the columns that it is the best of, and its place between worst and best.
 
     A mean over fewer data sets than others' is not compared with theirs; ranks and wins count all data sets.
     """
     complete = board["finished"] == board["tried"]
     best: list[set[str]] = [set() for _ in board.index]
-    for column in (*METRIC_NAMES, "mean_rank", "wins", "fit_seconds", "score_seconds"):
+    metrics = metric_columns(board)
+    for column in (*metrics, "mean_rank", "wins", "fit_seconds", "score_seconds"):
         values = board[column] if column in ("mean_rank", "wins") else board[column].where(complete)
-        lower_is_better = column in ("mean_rank", "fit_seconds", "score_seconds")
+        lower_is_better = column in ("mean_rank", "fit_seconds", "score_seconds") or (
+            column in metrics and not described(column).higher_is_better
+        )
         for i in board.index[values == (values.min() if lower_is_better else values.max())]:
             best[i].add(column)
-    return [row | {"best": columns} for row, columns in zip(_records(board), best, strict=True)]
+    worst, span = board[metric].min(), board[metric].max() - board[metric].min()
+    bars = ((board[metric] - worst) / span if span > 0 else board[metric] * 0 + 1).fillna(0)
+    rows = zip(_records(board), best, bars, strict=True)
+    return [row | {"best": columns, "bar": float(bar)} for row, columns, bar in rows]
 
 
 def _complete(board: pd.DataFrame) -> pd.DataFrame:
@@ -162,14 +154,16 @@ def _complete(board: pd.DataFrame) -> pd.DataFrame:
 
 def _leaders(board: pd.DataFrame, metric: str) -> list[str]:
     candidates = board if _complete(board).empty else _complete(board)
-    finished = candidates[candidates[metric].notna()].sort_values(metric, ascending=False, kind="stable")
+    is_up = described(metric).higher_is_better
+    finished = candidates[candidates[metric].notna()].sort_values(metric, ascending=not is_up, kind="stable")
     if finished.empty:
         return ["No detector finished a data set."]
     first = finished.iloc[0]
     share = plural(int(first["finished"]), "data set")
     share += "" if first["finished"] == first["tried"] else f" of {first['tried']} (no detector finished all)"
     sentence = (
-        f"{first['detector']} has the highest mean {METRIC_NAMES[metric]}, {number(first[metric], 3)} over {share}"
+        f"{first['detector']} has the {'highest' if is_up else 'lowest'} mean {described(metric).label}, "
+        f"{number(first[metric], 3)} over {share}"
     )
     if len(finished) > 1:
         second = finished.iloc[1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyod_gessvdd.experiments.statistics import of_setting
+from pyod_gessvdd.experiments.statistics.ranks import of_setting
 
 if TYPE_CHECKING:
     from pyod_gessvdd.experiments.result import ComparisonResult

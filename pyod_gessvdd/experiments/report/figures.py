@@ -8,25 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.experiments.metrics import described
 from pyod_gessvdd.experiments.report import curves as points
 from pyod_gessvdd.experiments.report.formats import seconds as format_seconds
 from pyod_gessvdd.experiments.report.labels import place_labels
 from pyod_gessvdd.experiments.report.style import COLOURS, INK, MUTED, NORMAL, OUTLIER, PAPER, lines, plain, styled
-from pyod_gessvdd.experiments.statistics import (
-    FLOORS,
-    METRIC_NAMES,
-    Significance,
-    means,
-    of_setting,
-    rank,
-    significance,
-)
+from pyod_gessvdd.experiments.statistics.ranks import means, of_setting, rank
+from pyod_gessvdd.experiments.statistics.significance import Significance, significance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from pyod_gessvdd.experiments.result import ComparisonResult
+
+
+#: Of a figure on a page and on a phone, in inches; the latter is 330 CSS pixels wide.
+WIDE, NARROW = (8.6, 4.6), (3.45, 4.2)
 
 
 @styled
@@ -49,9 +47,10 @@ def heatmap(result: ComparisonResult, metric: str = "roc_auc", setting: str | No
     n_rows, n_columns = values.shape
     figure = Figure(figsize=(2.2 + 0.5 * n_columns, 1.4 + 0.28 * n_rows), layout="constrained")
     axes = figure.subplots()
-    image = axes.imshow(values, cmap="Blues", aspect="auto", vmin=FLOORS[metric], vmax=1)
+    floor = described(metric).floor
+    image = axes.imshow(values, cmap="Blues", aspect="auto", vmin=floor, vmax=1)
     for (i, j), value in np.ndenumerate(values.to_numpy()):
-        deep = (value - FLOORS[metric]) / (1 - FLOORS[metric]) > 0.6
+        deep = (value - floor) / (1 - floor) > 0.6
         ink = PAPER if deep else INK
         axes.text(j, i, "×" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", fontsize=7.5, color=ink)
     axes.set_xticks(range(n_columns), [plain(name) for name in values.columns], rotation=45, ha="left")
@@ -59,7 +58,7 @@ def heatmap(result: ComparisonResult, metric: str = "roc_auc", setting: str | No
     axes.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    figure.colorbar(image, ax=axes, label=METRIC_NAMES[metric], pad=0.02, aspect=30).outline.set_visible(False)
+    figure.colorbar(image, ax=axes, label=described(metric).label, pad=0.02, aspect=30).outline.set_visible(False)
     return figure
 
 
@@ -115,7 +114,30 @@ def rank_diagram(found: Significance) -> Figure:
 
 
 @styled
-def quality_against_time(result: ComparisonResult, metric: str = "roc_auc", setting: str | None = None) -> Figure:
+def rank_list(found: Significance) -> Figure:
+    """The same for a narrow page: a row per detector, and a band over those as good as the best by Nemenyi's test."""
+    from matplotlib.figure import Figure
+
+    if found.critical_difference is None:
+        raise ComparisonError(found.reason)
+    figure = Figure(figsize=(NARROW[0], 0.7 + 0.22 * len(found.mean_ranks)), layout="constrained")
+    axes = figure.subplots()
+    best = found.mean_ranks.min()
+    axes.axvspan(best, best + found.critical_difference, color=COLOURS[0], alpha=0.15, linewidth=0)
+    axes.plot(found.mean_ranks, range(len(found.mean_ranks)), "o", color=COLOURS[0], markersize=5)
+    axes.set_yticks(range(len(found.mean_ranks)), [plain(name, 22) for name in found.mean_ranks.index])
+    axes.invert_yaxis()
+    axes.set_xlabel(f"mean rank; critical difference {found.critical_difference:.2f}")
+    return figure
+
+
+@styled
+def quality_against_time(
+    result: ComparisonResult,
+    metric: str = "roc_auc",
+    setting: str | None = None,
+    size: tuple[float, float] = WIDE,
+) -> Figure:
     """Mean of the metric against the mean time to fit and score; the line joins what nothing beats in both.
 
     A hollow point has a mean over fewer data sets than others, because jobs of it failed.
@@ -128,7 +150,7 @@ def quality_against_time(result: ComparisonResult, metric: str = "roc_auc", sett
         raise ComparisonError(f"no detector finished a data set with a value of {metric}; there is nothing to draw")
     seconds = (board["fit_seconds"] + board["score_seconds"]).to_numpy()
     quality = board[metric].to_numpy()
-    figure = Figure(figsize=(8.6, 4.6), layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots()
     axes.set_xscale("log")
     front = pareto_front(seconds, quality)
@@ -138,8 +160,8 @@ def quality_against_time(result: ComparisonResult, metric: str = "roc_auc", sett
         colour = style[name].colour
         axes.plot(x, y, "o", markersize=6.5, color=colour, markerfacecolor=PAPER if failures else colour)
     _label_times(axes, seconds)
-    axes.set_xlabel("time to fit and score, mean over the data sets (logarithmic)")
-    axes.set_ylabel(f"mean {METRIC_NAMES[metric]}")
+    axes.set_xlabel("mean time to fit and score (logarithmic)")
+    axes.set_ylabel(f"mean {described(metric).label}")
     axes.margins(x=0.18, y=0.12)
     names = [plain(name, 28) for name in board["detector"]]
     place_labels(axes, seconds, quality, names, line=front)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 #: Stands for a value that is not there.
@@ -51,3 +52,15 @@ def listing(names: list[str], longest: int = 8) -> str:
 def plural(count: int, noun: str) -> str:
     """A count with its noun, regular nouns only."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def natural(name: str) -> list[tuple[bool, int, str]]:
+    """What sorts names as a reader does: ``9_x`` before ``10_x``."""
+    parts = re.split(r"(\d+)", name.casefold())
+    return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts if part]
+
+
+def with_deviation(value: Any, deviation: Any, decimals: int = 4) -> str:
+    """A mean, and after ± how far the seeds lie apart, if there are several."""
+    shown = number(value, decimals)
+    return shown if missing(value) or missing(deviation) else f"{shown} ± {number(deviation, max(decimals - 1, 1))}"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyod_gessvdd.experiments.report.formats import number, probability, seconds, statistic
+from pyod_gessvdd.experiments.metrics import Metric
+from pyod_gessvdd.experiments.report.formats import number, probability, seconds, statistic, with_deviation
 
 Row = dict[str, Any]
 
@@ -35,35 +36,41 @@ def pipe_table(headings: Sequence[str], rows: Sequence[Sequence[str]], n_left: i
     return "\n".join(map(line, (headings, rule, *rows)))
 
 
-def board_table(metric: Row) -> str:
-    """The leaderboard; the best of a column is bold, a detector with failures has a dagger."""
+def board_table(metric: Row, shown: Sequence[Metric]) -> str:
+    """The leaderboard with these metrics; the best of a column is bold, a detector with failures has a dagger."""
     formats: dict[str, Callable[[Any], str]] = {
-        **dict.fromkeys(("roc_auc", "average_precision", "precision_at_n", "gmean"), number),
         "mean_rank": lambda value: number(value, 2),
         "wins": str,
         "fit_seconds": seconds,
         "score_seconds": seconds,
-        "failures": str,
     }
     rows = []
     for row in metric["board"]:
         name = escape_markdown(row["detector"]) + (" †" if row["failures"] else "")
-        cells = [_bold(form(row[key]), key in row["best"]) for key, form in formats.items()]
         finished = f"{row['finished']} of {row['tried']}" if row["finished"] != row["tried"] else str(row["finished"])
-        rows.append([name, *cells[:-1], finished, cells[-1]])
-    return pipe_table(
-        ["Detector", "ROC-AUC", "Avg. precision", "Precision@n", "Gmean", "Mean rank", "Wins", "Fit", "Score",
-         "Data sets", "Failures"], rows,
-    )  # fmt: skip
+        figures = [
+            _bold(with_deviation(row[one.name], row[f"{one.name}_sd"], one.decimals), one.name in row["best"])
+            for one in shown
+        ]
+        cells = [_bold(form(row[key]), key in row["best"]) for key, form in formats.items()]
+        rows.append([name, *figures, *cells, finished, str(row["failures"])])
+    headings = ["Mean rank", "Wins", "Fit", "Score", "Data sets", "Failures"]
+    return pipe_table(["Detector", *(one.label for one in shown), *headings], rows)
 
 
 def values_table(metric: Row) -> str:
     """The metric on every data set; the best of a row is bold, a cross is a failure."""
-    values = metric["values"]
+    values, record = metric["values"], metric["record"]
+    best = max if record.higher_is_better else min
     rows = [
         [
             escape_markdown(dataset),
-            *("×" if value != value else _bold(number(value), value == row.max()) for value in row),
+            *(
+                "×"
+                if value != value
+                else _bold(with_deviation(value, deviation, record.decimals), value == best(row.dropna()))
+                for value, deviation in zip(row, metric["deviations"].loc[dataset], strict=True)
+            ),
         ]
         for dataset, row in values.iterrows()
     ]
@@ -75,10 +82,11 @@ def pairs_table(metric: Row) -> str:
     alpha = metric["significance"].alpha
     rows = [
         [*(escape_markdown(row[key] or "–") for key in ("a", "b", "better")), statistic(row["T"]),
-         probability(row["p"]), _bold(probability(row["p_holm"]), row["p_holm"] < alpha), str(row["n"])]
+         probability(row["p"]), _bold(probability(row["p_holm"]), row["p_holm"] < alpha),
+         f"{row['wins']}:{row['losses']}", str(row["n"])]
         for row in metric["pairs"]
     ]  # fmt: skip
-    return pipe_table(["Detector", "against", "Better", "T", "p", "p (Holm)", "Data sets"], rows, n_left=3)
+    return pipe_table(["Detector", "against", "Better", "T", "p", "p (Holm)", "Wins", "Data sets"], rows, n_left=3)
 
 
 def failures_table(jobs: list[Row]) -> str:

@@ -8,27 +8,28 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyod_gessvdd.experiments.metrics import described
 from pyod_gessvdd.experiments.report import formats
 from pyod_gessvdd.experiments.report.content import content
 from pyod_gessvdd.experiments.report.markdown import TABLES, escape_markdown
 from pyod_gessvdd.experiments.report.panels import axes_of_panels, dataset_panels, heat, metric_figures, wilcoxon_matrix
 from pyod_gessvdd.experiments.report.style import lines
 from pyod_gessvdd.experiments.report.svg import VARIABLES
-from pyod_gessvdd.experiments.statistics import FLOORS, METRIC_NAMES
+from pyod_gessvdd.experiments.statistics.ranks import metric_columns
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from pyod_gessvdd.experiments.result import ComparisonResult
 
-#: The columns of the full table of jobs and their headings, in the page's order.
+#: The columns of the full table of jobs and their headings, in the page's order; the run's metrics at METRICS.
 JOB_COLUMNS = {
     "dataset": "Data set",
     "detector": "Detector",
     "setting": "Setting",
     "seed": "Seed",
     "status": "Status",
-    **METRIC_NAMES,
+    "METRICS": "",
     "fit_seconds": "Fit (s)",
     "score_seconds": "Score (s)",
     "cpu_seconds": "CPU (s)",
@@ -98,7 +99,7 @@ def _html(result: ComparisonResult, said: dict[str, Any]) -> str:
             by_metric
             | {
                 "figures": metric_figures(result, section["name"], by_metric),
-                "heat": heat(by_metric["values"], FLOORS[by_metric["key"]]),
+                "heat": heat(by_metric),
                 "matrix": wilcoxon_matrix(by_metric["significance"]),
             }
             for by_metric in section["metrics"]
@@ -123,11 +124,23 @@ def _line_styles(result: ComparisonResult) -> list[dict[str, str]]:
 
 def _jobs(result: ComparisonResult) -> dict[str, Any]:
     """The full table for the page's script: column names, headings and rows; six digits are more than are shown."""
-    table = result.table[list(JOB_COLUMNS)]
+    headings: dict[str, str] = {}
+    for column, heading in JOB_COLUMNS.items():
+        of_metrics = {name: described(name).label for name in metric_columns(result.table)}
+        headings |= of_metrics if column == "METRICS" else {column: heading}
+    table = result.table[list(headings)]
     # pandas writes NaN as null and rounds; the result goes through the template's own JSON, which escapes for HTML.
     rows = json.loads(table.to_json(orient="values", double_precision=6))
     numeric = [table[column].dtype.kind in "fiu" and column != "error" for column in table]
-    return {"columns": list(JOB_COLUMNS), "headings": list(JOB_COLUMNS.values()), "numeric": numeric, "rows": rows}
+    decimals = {"fit_seconds": 4, "score_seconds": 4, "cpu_seconds": 4, "peak_memory_mib": 1}
+    decimals |= {name: described(name).decimals for name in metric_columns(result.table)}
+    return {
+        "columns": list(headings),
+        "headings": list(headings.values()),
+        "numeric": numeric,
+        "decimals": decimals,
+        "rows": rows,
+    }
 
 
 @lru_cache(maxsize=1)

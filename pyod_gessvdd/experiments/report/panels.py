@@ -9,7 +9,8 @@ import numpy as np
 from pyod_gessvdd.experiments.report import curves as points
 from pyod_gessvdd.experiments.report import figures
 from pyod_gessvdd.experiments.report.svg import inline_svg
-from pyod_gessvdd.experiments.statistics import Significance, of_setting
+from pyod_gessvdd.experiments.statistics.ranks import of_setting
+from pyod_gessvdd.experiments.statistics.significance import Significance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,17 +26,16 @@ def metric_figures(result: ComparisonResult, setting: str, by_metric: Row) -> di
     drawn = {}
     if not by_metric["significance"].reason:
         ranks = ", ".join(f"{who} {rank:.2f}" for who, rank in by_metric["significance"].mean_ranks.items())
-        drawn["critical_difference"] = inline_svg(
-            figures.rank_diagram(by_metric["significance"]),
-            f"cd-{setting}-{metric}",
-            f"Critical-difference diagram of {name}. Mean ranks: {ranks}.",
-        )
+        said = f"Critical-difference diagram of {name}. Mean ranks: {ranks}."
+        found = by_metric["significance"]
+        drawn["critical_difference"] = inline_svg(figures.rank_diagram(found), f"cd-{setting}-{metric}", said)
+        drawn["critical_difference_narrow"] = inline_svg(figures.rank_list(found), f"cds-{setting}-{metric}", said)
     if any(row["finished"] for row in by_metric["board"]):
-        drawn["quality_against_time"] = inline_svg(
-            figures.quality_against_time(result, metric, setting),
-            f"time-{setting}-{metric}",
-            f"Mean {name} against the time to fit and score; the leaderboard has the numbers.",
-        )
+        said = f"Mean {name} against the time to fit and score; the leaderboard has the numbers."
+        for suffix, size in (("", figures.WIDE), ("_narrow", figures.NARROW)):
+            drawn[f"quality_against_time{suffix}"] = inline_svg(
+                figures.quality_against_time(result, metric, setting, size), f"time{suffix}-{setting}-{metric}", said
+            )
     return drawn
 
 
@@ -85,16 +85,22 @@ def axes_of_panels() -> Row:
     }
 
 
-def heat(values: pd.DataFrame, floor: float) -> list[Row]:
-    """Rows of the heat map: per detector the value, its place between floor and 1, and whether it is the best."""
+def heat(by_metric: Row) -> list[Row]:
+    """Rows of the heat map: per detector the value, ± the seeds, its place between floor and 1, whether it is best."""
+    record, spread = by_metric["record"], by_metric["deviations"]
     rows = []
-    for dataset, row in values.iterrows():
-        best = row.max()
+    for dataset, row in by_metric["values"].iterrows():
+        best = row.max() if record.higher_is_better else row.min()
         cells = [
-            {"value": value, "place": float(np.clip((value - floor) / (1 - floor), 0, 1)), "best": value == best}
+            {
+                "value": value,
+                "deviation": deviation,
+                "place": float(np.clip((value - record.floor) / (1 - record.floor), 0, 1)),
+                "best": value == best,
+            }
             if np.isfinite(value)
             else None
-            for value in row
+            for value, deviation in zip(row, spread.loc[dataset], strict=True)
         ]
         rows.append({"dataset": dataset, "cells": cells})
     return rows

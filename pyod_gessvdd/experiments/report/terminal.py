@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyod_gessvdd.experiments.metrics import Metric
 from pyod_gessvdd.experiments.report.content import Row, sections
-from pyod_gessvdd.experiments.report.formats import missing, number, seconds
+from pyod_gessvdd.experiments.report.formats import number, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -16,12 +17,8 @@ if TYPE_CHECKING:
 
     from pyod_gessvdd.experiments.result import ComparisonResult
 
-#: Column of the leaderboard, its heading in a narrow terminal, and its decimals (None is a time).
+#: Column of the leaderboard behind the metrics, its heading, and its decimals (None is a time).
 COLUMNS = (
-    ("roc_auc", "AUC", 3),
-    ("average_precision", "AP", 3),
-    ("precision_at_n", "P@n", 3),
-    ("gmean", "Gmean", 3),
     ("mean_rank", "rank", 2),
     ("wins", "wins", 0),
     ("fit_seconds", "fit", None),
@@ -49,7 +46,7 @@ def leaderboard(result: ComparisonResult) -> RenderableType:
     for section in sections(result, only_first_metric=True):
         by_metric = section["metrics"][0]
         heading = Text(f"{section['title']}: ranked by {by_metric['name']}", style="bold")
-        parts += [heading, Text(), _Board(by_metric["board"])]
+        parts += [heading, Text(), _Board(by_metric["board"], section["shown"])]
         marked = [note for note in section["notes"] if note.startswith("†")]
         parts += [Text(), *(Text(line, style="dim") for line in (*by_metric["tests"], *marked)), Text()]
     return Group(*parts[:-1])
@@ -60,12 +57,13 @@ class _Board:
     """The table of one metric: as many columns as fit with their numbers whole, the first ones first."""
 
     rows: list[Row]
+    metrics: Sequence[Metric]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.measure import Measurement
         from rich.text import Text
 
-        columns = [column for column in COLUMNS if any(not missing(row[column[0]]) for row in self.rows)]
+        columns = [*((one.name, one.heading, 3) for one in self.metrics), *COLUMNS]
         shown = list(columns)
         # A measurement never exceeds the room that there is; names are folded before a column goes.
         roomy = options.update(max_width=10_000)

@@ -6,6 +6,7 @@ import os
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +71,17 @@ def test_arrays_are_taken_from_a_mapping():
     assert (first.name, second.name) == ("a", "b")
     assert first.sha256 == second.sha256
     assert first.arrays()[1].tolist() == Y.tolist()
+
+
+def test_a_frame_is_read_by_the_rule_for_files_and_not_changed():
+    frame = pd.DataFrame(X, columns=[0, 1]).assign(y=Y, room=["red", "blue"] * 3, gap=[1.0, None, 3.0, 4.0, 5.0, 6.0])
+    before = frame.copy()
+    dataset = only(resolve_datasets({"t": frame}, tables={"encode": "room", "missing": "median"}))
+    assert (dataset.n_rows, dataset.n_features) == (6, 5)
+    assert dataset.arrays()[0][1].tolist() == [2.0, 3.0, 1.0, 0.0, 4.0]
+    pd.testing.assert_frame_equal(frame, before)
+    with pytest.raises(ComparisonError, match="t: 1 value missing or infinite in 'gap', the first in column 'gap' of"):
+        resolve_datasets({"t": frame.drop(columns="room")})
 
 
 def test_the_hash_is_that_of_the_rows_and_labels_wherever_they_come_from(tmp_path):

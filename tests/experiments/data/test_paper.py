@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyod_gessvdd.errors import ComparisonError
-from pyod_gessvdd.experiments.data.paper import CLEAN, DATASETS, choose_datasets, load
+from pyod_gessvdd.experiments.data.paper import CLEAN, DATASETS, choose_datasets, load, targets
 from tests.experiments.paper_data import write_csv, write_mnist
 
 #: "Datasets and experimental setup".
@@ -42,14 +42,23 @@ def test_a_set_is_read_as_rows_and_labels(tmp_path):
     rows = load("iris", tmp_path)
     assert (rows.X == X).all()
     assert rows.labels.tolist() == ["Setosa", "Virginica"]
-    assert rows.is_test is None
+    assert rows.first_test_row is None
 
 
 def test_mnist_keeps_its_own_split(tmp_path):
     rows = load("mnist", write_mnist(tmp_path))
     assert rows.X.shape == (200, 4)
-    assert rows.is_test.sum() == 100
+    assert rows.first_test_row == 100
     assert set(rows.labels) == set(DATASETS["mnist"].targets)
+
+
+def test_each_class_is_a_data_set_with_numbers_for_the_classes(data_dir):
+    present, absent = targets(DATASETS["heart-noisy-test"], data_dir)
+    assert (present.name, absent.name) == ("heart-noisy-test:disease_present", "heart-noisy-test:disease_absent")
+    assert (present.target, absent.target, present.noisy) == (1, 0, (False, True))
+    assert (present.n_rows, present.n_outliers, present.sha256) == (120, 60, absent.sha256)
+    _, classes = present.arrays()
+    assert np.bincount(classes).tolist() == [60, 60]
 
 
 def test_the_nine_sets_and_the_noisy_versions_can_be_chosen_by_group_and_by_name():

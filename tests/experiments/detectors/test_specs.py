@@ -9,6 +9,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyod.models.knn import KNN
 
 from pyod_gessvdd import GESSVDD
 from pyod_gessvdd.detectors.variants import VARIANTS
@@ -153,8 +154,8 @@ def test_what_cannot_be_used_is_told_in_one_sentence(spec, sentence):
     assert "\n" not in str(caught.value)
 
 
-def test_a_detector_must_be_given_as_text():
-    with pytest.raises(ComparisonError, match=r"a detector is given as text such as .*, got 3"):
+def test_a_detector_must_be_an_instance_or_text():
+    with pytest.raises(ComparisonError, match=r"a detector is an instance such as .* or text such as .*, got 3"):
         resolve_detectors([3])
 
 
@@ -182,3 +183,30 @@ def test_finding_names_imports_no_detector():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+# Instances ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_instance_stands_for_its_class_and_what_is_not_a_default():
+    instance = KNN(n_neighbors=3, contamination=0.2)
+    (detector,) = resolve_detectors(instance)
+    assert detector.name == "KNN(contamination=0.2, n_neighbors=3)"
+    assert detector.path == "pyod.models.knn:KNN"
+    assert detector.build(contamination=0.5).get_params() == instance.get_params()
+
+
+def test_an_instance_without_a_seed_of_its_own_gets_the_jobs():
+    seeded, open_ = resolve_detectors([GESSVDD(random_state=7), GESSVDD()])
+    assert (seeded.build(3).random_state, open_.build(3).random_state) == (7, 3)
+
+
+def test_a_class_that_other_processes_cannot_import_is_refused(monkeypatch):
+    class Mine(KNN):
+        pass
+
+    monkeypatch.setattr(Mine, "__module__", "__main__")
+    with pytest.raises(
+        ComparisonError, match=r"Mine is defined in the script or notebook itself, .* put it into a module"
+    ):
+        resolve_detectors(Mine())

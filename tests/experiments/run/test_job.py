@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from pyod_gessvdd.experiments.metrics import METRICS, gmean
-from pyod_gessvdd.experiments.protocols.settings import split
-from pyod_gessvdd.experiments.run.job import COLUMNS, COUNTS, TIMES, run_job
+from pyod_gessvdd.experiments.metrics import METRICS
+from pyod_gessvdd.experiments.protocols.protocol import splits_of
+from pyod_gessvdd.experiments.run.job import COUNTS, TIMES, columns, run_job
 from pyod_gessvdd.experiments.run.memory import Peak, _by_sampling, _kernel_can, peak_memory
+from pyod_gessvdd.model_selection import gmean_score
 from tests.experiments.toy import job
 
 
@@ -28,14 +28,14 @@ def keep_global_generators():
 def test_the_row_has_every_column_in_order_and_the_figures_of_the_scores():
     work = job("knn")
     result = run_job(work)
-    assert tuple(result.row) == COLUMNS
+    assert tuple(result.row) == columns()
     assert result.row["status"] == "done"
     assert result.row["roc_auc"] == roc_auc_score(result.labels, result.scores)
     assert result.row["average_precision"] == average_precision_score(result.labels, result.scores)
-    parts = split(work.dataset, work.setting, work.seed, work.max_rows)
+    (parts,) = splits_of(work.protocol, work.dataset, work.seed)
     detector = work.detector.build(0).fit(parts.train)
     assert np.array_equal(result.scores, detector.decision_function(parts.test))
-    assert result.row["gmean"] == gmean(parts.labels, detector.predict(parts.test))
+    assert result.row["gmean"] == gmean_score(parts.labels, detector.predict(parts.test))
     assert [result.row[name] for name in COUNTS] == [70, 36, 6, 3, 0]
     assert all(result.row[name] >= 0 for name in TIMES)
     assert result.row["error"] is result.row["traceback"] is None
@@ -65,6 +65,31 @@ def test_a_detector_that_misbehaves_is_a_failure_with_one_line_and_a_traceback(s
     assert result.row["n_test"] == 36
 
 
+def test_a_transductive_job_judges_the_scores_and_labels_of_the_fit():
+    work = job("knn", setting="transductive")
+    result = run_job(work)
+    (parts,) = splits_of(work.protocol, work.dataset, work.seed)
+    detector = work.detector.build(0).fit(parts.train)
+    assert np.array_equal(result.scores, detector.decision_scores_)
+    assert result.row["gmean"] == gmean_score(parts.labels, detector.labels_)
+    assert (result.row["n_train"], result.row["n_test"], result.row["duplicates"]) == (120, 120, 0)
+
+
+def test_without_a_metric_of_scores_none_are_asked_for_or_kept():
+    assert run_job(job("ReturnsNaN", metrics=("gmean",))).scores is None
+
+
+def test_folds_give_a_validation_by_the_first_metric():
+    work = job("knn", setting="nested", metrics=("gmean", "tpr"))
+    row = run_job(work).row
+    (parts,) = splits_of(work.protocol, work.dataset, work.seed)
+    folds = [
+        gmean_score(fold.labels, work.detector.build(0).fit(fold.train).predict(fold.test)) for fold in parts.inner
+    ]
+    assert row["validation"] == pytest.approx(np.mean(folds))
+    assert run_job(job("knn")).row["validation"] is None
+
+
 def test_warnings_are_recorded_in_one_line_and_once():
     assert run_job(job("Warns")).row["warnings"] == ["RuntimeWarning: all is not well"]
 
@@ -88,7 +113,7 @@ def test_the_seed_is_given_to_detectors_that_take_one():
 
 
 def test_a_data_set_that_cannot_be_split_is_a_failure_of_its_jobs():
-    failed = run_job(replace(job("Good"), max_rows=3))
+    failed = run_job(job("Good", max_rows=3))
     assert failed.row["status"] == "failed"
     assert "ValueError" in failed.row["error"]
 

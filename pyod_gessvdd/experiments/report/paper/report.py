@@ -10,9 +10,10 @@ from typing import Any
 
 from pyod_gessvdd.experiments.data.paper import CLEAN
 from pyod_gessvdd.experiments.detectors.paper.methods import LINEAR, METHODS, NONLINEAR
+from pyod_gessvdd.experiments.environment import described_machine
 from pyod_gessvdd.experiments.report.paper.published import AVERAGE, Published
 from pyod_gessvdd.experiments.report.paper.summary import METRICS, SPREAD, Line, summarise
-from pyod_gessvdd.experiments.report.paper.wilcoxon import LEVEL, signed_ranks
+from pyod_gessvdd.experiments.statistics.signed_ranks import LEVEL, critical_value, signed_ranks
 
 #: The method that the paper tests against all others.
 REFERENCE = {LINEAR: "GESSVDD-kNN-GR-min", NONLINEAR: "GESSVDD-kNN-SR-max"}
@@ -42,9 +43,9 @@ def report(trials: Sequence[dict[str, Any]], meta: dict[str, Any], published: Pu
     Parameters
     ----------
     trials : sequence of dict
-        The store's trials.
+        From :func:`~pyod_gessvdd.experiments.report.paper.trials.trials_of`.
     meta : dict
-        What they share.
+        What they share: the run's.
     published : Published or None
         The paper's figures, if known.
     """
@@ -74,23 +75,25 @@ def report(trials: Sequence[dict[str, Any]], meta: dict[str, Any], published: Pu
 
 def _protocol(trials: Sequence[dict[str, Any]], meta: dict[str, Any]) -> Iterator[str]:
     """What was run and how, and what was decided where the paper is silent."""
+    arguments = meta["arguments"]
     yield (
-        f"{len(trials)} trials with {sum(trial['n_fits'] or 0 for trial in trials):,} fits, pyod-gessvdd "
-        f"{meta.get('package_version', '?')}, seed {meta.get('seed', '?')}, started {meta.get('created', '?')}."
+        f"{len(trials)} trials with {sum(trial['n_points'] for trial in trials):,} points of their grids, "
+        f"pyod-gessvdd {meta.get('package_version', '?')}, seed {arguments['seed']}, "
+        f"started {meta.get('created', '?')}."
     )
     about = [f"{name} {version}" for name, version in meta.get("versions", {}).items()]
     if about:
-        yield f"{', '.join(about)}; {meta.get('machine', '?')}."
+        yield f"{', '.join(about)}; {', '.join(described_machine(meta.get('machine', {})))}."
     yield ""
-    yield "- " + ("A part of the paper's grid (--quick)." if meta.get("quick") else "The paper's whole grid.")
-    yield f"- {SCALING[meta.get('scale', 'minmax')]} The paper does not say whether it scales."
+    yield "- " + ("A part of the paper's grid (--quick)." if arguments["quick"] else "The paper's whole grid.")
+    yield f"- {SCALING[arguments['scale']]} The paper does not say whether it scales."
     yield "- The sphere (OCSVM and GESVM: the hyperplane) decides. kNN links the nearest points, as the paper writes."
     yield "- Among equally good points of the grid the first one counts; d above the number of features is left out."
     for column, what in (
         ("n_infeasible", "points of the grid that could not be fitted"),
-        ("n_unsolved", "unsolved QPs"),
+        ("n_unsolved", "points with unsolved QPs"),
     ):
-        yield f"- {sum(trial[column] or 0 for trial in trials):,} {what}."
+        yield f"- {sum(trial[column] for trial in trials):,} {what}."
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -212,9 +215,11 @@ def _tests(lines: Sequence[Line]) -> Iterator[str]:
         yield from _table_head(["method", "T", "critical T", "data sets", f"significant at {LEVEL}"])
         for method in sorted(shared, key=list(METHODS).index):
             names = shared[method]
-            test = signed_ranks([ours[name] for name in names], [averages[method][name] for name in names])
-            critical = "none" if test.critical is None else str(test.critical)
-            yield _row([method, f"{test.T:g}", critical, str(len(names)), "yes" if test.is_significant else "no"])
+            test = signed_ranks([ours[name] - averages[method][name] for name in names])
+            shown = f"{-test.T if test.minus > test.plus else test.T:g}"
+            critical = critical_value(test.n)
+            verdict = "yes" if test.p <= LEVEL else "no"
+            yield _row([method, shown, "none" if critical is None else str(critical), str(test.n), verdict])
         yield ""
         yield "A negative T: the other method is the better one. The paper's nine data sets have the critical T 5."
         yield ""

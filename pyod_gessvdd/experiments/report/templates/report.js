@@ -93,10 +93,9 @@
   }
 
   // All jobs: drawn from the data in the page, some hundred rows at a time.
-  const { columns, headings, numeric, rows } = JSON.parse(byId("jobs-data").textContent);
+  const { columns, headings, numeric, decimals, rows } = JSON.parse(byId("jobs-data").textContent);
   const table = byId("all-jobs");
   const page = 200;
-  const decimals = { roc_auc: 4, average_precision: 4, precision_at_n: 4, gmean: 4, fit_seconds: 4, score_seconds: 4, cpu_seconds: 4, peak_memory_mib: 1 };
   const words = new Map(rows.map((row) => [row, row.filter((value) => typeof value === "string").join(" ").toLowerCase()]));
   const statusColumn = columns.indexOf("status");
   let sorted = rows;

@@ -8,10 +8,11 @@ from sklearn.svm import OneClassSVM
 
 from pyod_gessvdd import ESVDD, GESSVDD, GESVDD, GESVM, SVDD
 from pyod_gessvdd.components.specs import resolve
-from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.errors import ComparisonError, NoSuchModelError
+from pyod_gessvdd.experiments.detectors.paper import grid
+from pyod_gessvdd.experiments.detectors.paper.grid import GridModel, grid_points
 from pyod_gessvdd.experiments.detectors.paper.methods import GROUPS, LINEAR, METHODS, NONLINEAR, choose_methods
 from pyod_gessvdd.experiments.detectors.paper.ocsvm import OCSVM
-from pyod_gessvdd.experiments.detectors.paper.shared_features import SharedFeatures
 from pyod_gessvdd.experiments.detectors.paper.shared_graph import SharedGraph
 
 X = np.random.default_rng(0).normal(size=(40, 3)) + 3.0
@@ -109,7 +110,7 @@ def test_a_shared_graph_is_built_once_for_the_same_rows_and_seed_and_anew_for_ot
             return super().build(Phi, random_state)
 
     shared = SharedGraph(Counting())
-    for rows, seed, expected in ((X, 0, 1), (X.copy(), 0, 1), (X, 1, 2), (X + 1, 1, 3)):
+    for rows, seed, expected in ((X, 0, 1), (X.copy(), 0, 1), (X, 1, 2), (X + 1, 1, 3), (X, 0, 3)):
         shared.build(rows, seed)
         assert Counting.count == expected
 
@@ -119,26 +120,40 @@ def test_cheap_graphs_are_not_shared():
         assert METHODS[name].shared_graph() is None
 
 
-# The shared features --------------------------------------------------------------------------------------------------
+# The points of a grid -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["GESSVDD-0-GR-max", "GESSVDD-Sw-GR-min", "GESSVDD-kNN-S-max", "GESSVDD-PCA-SR-min"])
-def test_a_linear_fit_to_shared_features_is_the_fit_with_the_kernel(name):
+def test_a_fit_to_mapped_rows_is_the_fit_with_the_kernel(name):
     test = np.random.default_rng(1).normal(size=(50, 3)) * 2 + 3.0
-    features = SharedFeatures(X, test)
     for sigma in (1.0, 3.0):
-        Phi, Psi = features.of(sigma)
-        parameters = {"C": 0.2, "n_components": 2}
-        direct = METHODS[name].build(NONLINEAR, {**parameters, "sigma": sigma}, 0).fit(X)
-        shared = METHODS[name].build(LINEAR, parameters, 0).fit(Phi)
-        np.testing.assert_allclose(shared.decision_function(Psi), direct.decision_function(test), rtol=1e-6)
+        parameters = {"C": 0.2, "n_components": 2, "sigma": sigma}
+        direct = METHODS[name].build(NONLINEAR, parameters, 0).fit(X)
+        point = GridModel(METHODS[name], NONLINEAR, parameters, 0).fit(X)
+        mapped = grid._mapped(sigma, grid._Rows(X), grid._Rows(test))
+        np.testing.assert_allclose(point.model.decision_function(mapped), direct.decision_function(test), rtol=1e-6)
+        assert (point.predict(test) == direct.predict(test)).all()
 
 
-def test_features_are_computed_once_for_each_width():
-    features = SharedFeatures(X, X[:5])
-    first = features.of(1.0)
-    assert features.of(1.0) is first
-    assert features.of(2.0) is not first
+def test_rows_are_mapped_once_for_each_width():
+    first = grid._mapped(1.0, grid._Rows(X), grid._Rows(X[:5]))
+    assert grid._mapped(1.0, grid._Rows(X.copy()), grid._Rows(X[:5].copy())) is first
+    assert grid._mapped(2.0, grid._Rows(X), grid._Rows(X[:5])) is not first
+
+
+def test_every_point_of_a_grid_is_a_detector_and_points_of_one_width_stand_together():
+    points = grid_points(METHODS["GESSVDD-kNN-S-max"], NONLINEAR, 3, quick=True)
+    assert len(points) == len({point.name for point in points}) == 3 * 4 * 4
+    assert points[0].name == "GESSVDD-kNN-S-max, non-linear, C=0.1, n_components=1, sigma=1.0"
+    assert points[0].written() == {"description": "non-linear", "C": 0.1, "n_components": 1, "sigma": 1.0}
+    widths = [point.parameters["sigma"] for point in points]
+    assert widths == sorted(widths)
+    assert len({point.family for point in points}) == 1
+
+
+def test_a_point_that_does_not_exist_for_the_rows_says_so():
+    with pytest.raises(NoSuchModelError, match="n_components"):
+        GridModel(METHODS["GESSVDD-0-S-max"], LINEAR, {"C": 0.2, "n_components": 50}, 0).fit(X)
 
 
 # OCSVM ----------------------------------------------------------------------------------------------------------------

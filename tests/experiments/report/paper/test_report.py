@@ -8,7 +8,11 @@ from pyod_gessvdd.experiments.report.paper.published import AVERAGE, Block, Publ
 from pyod_gessvdd.experiments.report.paper.report import csv_rows, differences, report
 from pyod_gessvdd.experiments.report.paper.summary import summarise
 
-META = {"package_version": "1.2", "seed": 7, "created": "today", "scale": "standard", "quick": True}
+META = {
+    "package_version": "1.2",
+    "created": "today",
+    "arguments": {"seed": 7, "scale": "standard", "quick": True},
+}
 HEART = Block("linear", "heart", "clean", "clean")
 
 
@@ -21,7 +25,7 @@ def trial(target, split, gmean, method="GESSVDD-I-GR-min", dataset="heart", stat
         "split": split,
         "status": status,
         "error": "ValueError: no",
-        **dict.fromkeys(("n_fits", "n_infeasible", "n_unsolved"), 0),
+        **dict.fromkeys(("n_points", "n_infeasible", "n_unsolved"), 0),
         **dict.fromkeys(("gmean", "tpr", "tnr", "fpr", "fnr"), gmean),
     }
 
@@ -73,12 +77,16 @@ def test_noisy_versions_belong_to_hearts_published_tables(dataset, parts):
 
 
 def test_the_report_says_how_it_was_done():
-    text = report(two_classes([0.5], [0.5]), {**META, "versions": {"numpy": "2"}, "machine": "a machine"}, None)
-    assert "2 trials with 0 fits, pyod-gessvdd 1.2, seed 7, started today." in text
-    assert "numpy 2; a machine." in text
+    text = report(
+        two_classes([0.5], [0.5]),
+        {**META, "versions": {"numpy": "2"}, "machine": {"system": "a machine", "cores": 2}},
+        None,
+    )
+    assert "2 trials with 0 points of their grids, pyod-gessvdd 1.2, seed 7, started today." in text
+    assert "numpy 2; a machine, 2 cores." in text
     assert "- A part of the paper's grid (--quick)." in text
     assert "- Features are standardised by the training rows of the target class" in text
-    assert "- 0 unsolved QPs." in text
+    assert "- 0 points with unsolved QPs." in text
 
 
 # Report ---------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,14 @@ from sklearn.preprocessing import MinMaxScaler
 from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.experiments.data.datasets import DATA_VARIABLE, resolve_datasets
 from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
-from pyod_gessvdd.experiments.protocols.settings import seeds_of, settings_of, split
+from pyod_gessvdd.experiments.protocols import known_protocols, protocols_of, seeds_of
+
+
+def split(found, setting, seed, **options):
+    """The one split that a built-in protocol makes of a seed."""
+    (protocol,) = protocols_of(setting, **options)
+    (parts,) = protocol.splits(found, seed)
+    return parts
 
 
 def dataset(n_normal=100, n_outliers=40, n_features=3, seed=0):
@@ -36,7 +43,7 @@ def test_a_constant_column_stays_finite():
     X = np.column_stack([np.arange(20.0), np.full(20, 5.0)])
     X[-4:, 1] = 6.0
     (found,) = resolve_datasets({"toy": (X, np.arange(20) >= 16)})
-    for setting in ("novelty", "unsupervised"):
+    for setting in ("novelty", "unsupervised", "transductive"):
         assert np.isfinite(split(found, setting, 1).test).all()
 
 
@@ -95,9 +102,10 @@ def test_test_rows_hold_both_kinds_and_no_row_is_in_both_parts(n_normal, n_outli
 
 
 def test_a_number_of_seeds_counts_from_0_for_novelty_and_from_1_as_adbench_does():
-    assert seeds_of(3, "novelty") == (0, 1, 2)
-    assert seeds_of(3, "unsupervised") == (1, 2, 3)
-    assert seeds_of([5, 4, 5], "novelty") == (5, 4)
+    first = {name: protocol.first_seed for name, protocol in known_protocols().items()}
+    assert seeds_of(3, first["novelty"]) == (0, 1, 2)
+    assert seeds_of(3, first["unsupervised"]) == (1, 2, 3)
+    assert seeds_of([5, 4, 5]) == (5, 4)
 
 
 @pytest.mark.parametrize("seeds", [0, -1, True, 1.5, [], ["a"], [-1], [2**32], "3", None])
@@ -105,13 +113,45 @@ def test_seeds_that_are_none_are_refused(seeds):
     with pytest.raises(
         ComparisonError, match=r"seeds must be a positive number of seeds or a list of seeds in 0.*, got "
     ):
-        seeds_of(seeds, "novelty")
+        seeds_of(seeds)
 
 
 def test_both_is_both_settings_and_others_are_refused():
-    assert settings_of("both") == ("novelty", "unsupervised")
-    with pytest.raises(ComparisonError, match="setting must be novelty, unsupervised or both, got 'semi'"):
-        settings_of("semi")
+    assert [protocol.name for protocol in protocols_of("both")] == ["novelty", "unsupervised"]
+    assert [protocol.name for protocol in protocols_of("transductive, novelty")] == ["transductive", "novelty"]
+    with pytest.raises(
+        ComparisonError, match=r"setting must be novelty, unsupervised, transductive, nested.* or both, got 'semi'"
+    ):
+        protocols_of("semi")
+
+
+def test_options_reach_the_protocols_that_have_them():
+    novelty, transductive = protocols_of("novelty,transductive", max_rows=50, contamination=0.05)
+    assert (novelty.max_rows, transductive.max_rows, transductive.contamination) == (50, 50, 0.05)
+    with pytest.raises(
+        ComparisonError, match="the setting novelty trains on no outliers, so that contamination has no"
+    ):
+        protocols_of("novelty", contamination=0.05)
+
+
+def test_the_transductive_setting_fits_and_judges_the_same_rows():
+    parts = split(dataset(), "transductive", 0)
+    assert parts.transductive
+    assert parts.train is parts.test
+    assert (len(parts.train), parts.labels.sum(), parts.duplicates) == (140, 40, 0)
+    assert abs(parts.train.std(axis=0) - 1).max() < 1e-12
+    assert len(split(dataset(), "transductive", 0, max_rows=35).labels) == 35
+    assert split(dataset(), "transductive", 0, max_rows=35).labels.sum() == 10
+
+
+@pytest.mark.parametrize("setting", ["unsupervised", "transductive"])
+def test_outliers_are_dropped_down_to_the_share_asked_for_and_never_added(setting):
+    found = dataset(2000, 500)
+    parts = split(found, setting, 1, contamination=0.05)
+    n_rows = len(parts.labels) if parts.transductive else len(parts.train) + len(parts.test)
+    assert n_rows == 2000 + 105
+    assert abs(parts.labels.mean() - 0.05) < 0.005
+    assert len(split(found, setting, 1, contamination=0.9).labels) == len(split(found, setting, 1).labels)
 
 
 #: ROC-AUC of PyOD's defaults over seeds 1-3, computed once by ADBench's protocol written independently of this code.
@@ -124,7 +164,7 @@ def test_known_figures_of_adbench_come_out(name):
     (found,) = resolve_datasets(str(Path(os.environ[DATA_VARIABLE]) / "adbench" / f"{name}.npz"))
     for detector in resolve_detectors(list(KNOWN[name])):
         values = []
-        for seed in seeds_of(3, "unsupervised"):
+        for seed in seeds_of(3, 1):
             parts = split(found, "unsupervised", seed)
             fitted = detector.build(seed).fit(parts.train)
             values.append(roc_auc_score(parts.labels, fitted.decision_function(parts.test)))

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pyod_gessvdd.errors import ComparisonError
-from pyod_gessvdd.experiments import metrics, statistics
-from pyod_gessvdd.experiments.statistics import means, rank, ranks, significance
+from pyod_gessvdd.experiments.metrics import Metric
+from pyod_gessvdd.experiments.statistics.ranks import deviations, means, measured, rank, ranks
+from pyod_gessvdd.experiments.statistics.significance import significance
 from tests.experiments.runs import table_of
 
 NAN = np.nan
@@ -32,9 +33,25 @@ def one_seed(grid):
 # Means ----------------------------------------------------------------------------------------------------------------
 
 
-def test_every_metric_of_a_job_has_a_name():
-    assert tuple(statistics.METRIC_NAMES) == metrics.METRICS
-    assert statistics.FLOORS.keys() == statistics.METRIC_NAMES.keys()
+def test_deviations_are_over_the_seeds_of_a_cell_and_of_the_mean_over_the_data_sets():
+    values = [[[0.4, 0.6], [0.5, 0.5]], [[0.6, 0.4], [0.1, 0.3]]]
+    table = table_of(values)
+    spread = deviations(table, "roc_auc")
+    assert spread.loc["set 0"].tolist() == [pytest.approx(0.02**0.5), 0.0]
+    board = rank(table).set_index("detector")
+    # The two sets' deviations cancel in the mean of D0 over them.
+    assert board["roc_auc_sd"].loc[["D0", "D1"]].tolist() == pytest.approx([0.0, 0.02**0.5 / 2])
+    assert np.isnan(rank(one_seed([[0.9, 0.8]]))["roc_auc_sd"]).all()
+
+
+def test_a_metric_of_which_less_is_better_ranks_the_lowest_first(monkeypatch):
+    record = Metric("roc_auc", "Error", lambda labels, scores: 0.0, higher_is_better=False)
+    monkeypatch.setattr("pyod_gessvdd.experiments.statistics.ranks.described", lambda name: record)
+    board = rank(one_seed([[0.9, 0.1, 0.5], [0.8, 0.2, 0.3]]))
+    assert board["detector"].tolist() == ["D1", "D2", "D0"]
+    pairs = significance(one_seed([[0.9, 0.1, 0.5], [0.8, 0.2, 0.3]])).wilcoxon
+    assert (pairs["better"] == pairs["a"]).all()
+    assert (pairs["wins"] == 2).all()
 
 
 def test_means_are_over_the_seeds_first_and_over_the_data_sets_second():
@@ -67,7 +84,7 @@ def test_times_are_means_over_the_data_sets_that_were_finished():
 
 
 def test_metrics_that_were_not_asked_for_are_not_measured():
-    assert statistics.measured(one_seed([[0.9, 0.8]])) == ["roc_auc"]
+    assert measured(one_seed([[0.9, 0.8]])) == ["roc_auc"]
 
 
 # Ranks ----------------------------------------------------------------------------------------------------------------
