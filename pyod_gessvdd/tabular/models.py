@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pyod_gessvdd.errors import MissingPluginError, ModelFileError
-from pyod_gessvdd.tabular.frames import write_whole
+from pyod_gessvdd.tabular.preparation import Preparation
+from pyod_gessvdd.tabular.writing import write_whole
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,12 @@ class ModelCard:
     detector : str
         What the user asked for, for example ``"gessvdd(nu=0.2)"``.
     feature_names : list of str
-        The features, in the order in which the detector takes them.
+        The columns of a table that are features.
     left_out : list of str
-        Columns that were there at fit and are no features: the label and what was dropped.
+        Columns that were there at fit and are no features: the label, what was dropped and what the rule left out.
+    categories, fill, missing, codes
+        How columns become numbers and what happens to missing values, as
+        :class:`~pyod_gessvdd.tabular.preparation.Preparation` has them.
     n_rows : int
         The number of training rows.
     versions : dict
@@ -35,9 +39,18 @@ class ModelCard:
     detector: str
     feature_names: list[str]
     left_out: list[str] = field(default_factory=list)
+    categories: dict[str, list[str]] = field(default_factory=dict)
+    fill: dict[str, Any] = field(default_factory=dict)
+    missing: str = "error"
+    codes: bool = False
     n_rows: int = 0
     versions: dict[str, str] = field(default_factory=dict)
     plugins: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def preparation(self) -> Preparation:
+        """What a table to score goes through."""
+        return Preparation(self.feature_names, self.categories, self.fill, self.missing, self.codes)
 
 
 def save_model(model: Any, card: ModelCard, path: Path) -> None:
