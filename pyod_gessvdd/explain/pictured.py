@@ -74,7 +74,7 @@ class Pictured(Explained):
             scores = self.decision_scores_[drawn]
             squares = squared_coordinates(description, training[drawn])
         elif new is not None:
-            scores = self.decision_function(new)
+            scores = description.scores(new)
             squares = squared_coordinates(description, new)
         else:
             raise ValueError(NO_ROWS)
@@ -88,7 +88,7 @@ class Pictured(Explained):
             points["training row"] = inside[usual], outside[usual]
             points["outlier"] = inside[~usual], outside[~usual]
             if new is not None:
-                inside, outside = two_parts(squared_coordinates(description, new), self.decision_function(new), d)
+                inside, outside = two_parts(squared_coordinates(description, new), description.scores(new), d)
         if new is not None:
             points["new row"] = inside, outside
         places = drawn if new is None else np.arange(len(inside))
@@ -159,7 +159,8 @@ class Pictured(Explained):
             points["outlier"] = Z[outlying], scores[outlying]
             points["support vector"] = Z[support], scores[support]
         if X is not None:
-            points["new row"] = self.transform(X)[:, pair], self.decision_function(X)
+            new = validated(self, X, reset=False)
+            points["new row"] = self.description_.transform(new)[:, pair], self.description_.scores(new)
         labels = [
             "residual r/√ρ" if self.description_.has_residual and i == n_coordinates - 1 else f"z{i + 1}" for i in pair
         ]
