@@ -163,6 +163,9 @@ class Preparation:
             return []
         names = [name for name, has in zip(self.columns, gaps.any(axis=0), strict=True) if has]
         if missing == "median":
+            unknown = [name for name in names if name not in self.fill]
+            if unknown:
+                raise TableError(f"{path}: the model does not know the median of {listed(unknown)}; fit it again")
             for name in names:
                 position = self.columns.index(name)
                 values[name] = values[name].mask(gaps[:, position], self.fill[name])
