@@ -278,8 +278,9 @@ def _collection(name: str, member: str, missing: str, data_dir: Any) -> list[tup
     # A set with gaps stands beside its filled copy; it is there for those who ask for it by its path.
     files = [file for file in _tables(folder) if not stem(file).endswith("_missing")]
     if member:
-        # ADBench numbers its files: "cardio" is 6_cardio as well.
-        files = [file for file in files if member in (stem(file), stem(file).partition("_")[2])]
+        # ADBench numbers its files: "cardio" is 6_cardio as well, and "wbc" is 42_WBC.
+        names = {file: stem(file).casefold() for file in files}
+        files = [file for file, name in names.items() if member.casefold() in (name, name.partition("_")[2])]
     if not files:
         raise ComparisonError(f"the folder {folder} holds no data set{f' {member!r}' if member else 's'}")
     if name in LABELLED_COLLECTIONS:
