@@ -76,20 +76,14 @@ def command(seed: int, seeds: int, quick: bool) -> None:
 
 def _table(jobs: pd.DataFrame) -> RenderableType:
     """A block per data set, the digits as one, and a block of means over these blocks."""
-    from rich import box
-    from rich.table import Table
-
+    from pyod_gessvdd.experiments.report.fitting_table import FittingTable
     from pyod_gessvdd.experiments.report.formats import number, with_deviation
 
     columns = ["roc_auc", "average_precision", "fit_seconds", "score_seconds"]
     jobs = jobs.assign(dataset=jobs["dataset"].str.partition(":")[0])
     by_seed = jobs.groupby(["dataset", "detector", "seed"], sort=False)[columns].mean().reset_index()
     mean = by_seed.groupby(["detector", "seed"], sort=False)[columns].mean().reset_index().assign(dataset="mean")
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("data set", "detector"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("ROC-AUC  ", "avg. prec.", "fit (ms)", "score"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = FittingTable(["data set", "detector"], ["ROC-AUC  ", "avg. prec.", "fit (ms)", "score"])
     blocks = [*by_seed.groupby("dataset", sort=False), ("mean", mean)]
     for name, block in blocks:
         of_detector = block.groupby("detector", sort=False)[columns]

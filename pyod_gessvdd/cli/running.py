@@ -63,7 +63,7 @@ def way_options(out: Path | None = None) -> Callable[[Any], Any]:
     )
 
 
-def run_options(seeds: int) -> Callable[[Any], Any]:
+def run_options(seeds: int, metrics: str = ",".join(METRICS)) -> Callable[[Any], Any]:
     """The options of every command that runs a comparison."""
     what = _decorator(
         click.option(
@@ -78,7 +78,7 @@ def run_options(seeds: int) -> Callable[[Any], Any]:
         ),
         click.option(
             "--metrics",
-            default=",".join(METRICS),
+            default=metrics,
             show_default=True,
             metavar="LIST",
             help="What to measure; the first one ranks.",
@@ -132,8 +132,20 @@ def how_of(way: dict[str, Any]) -> How:
     return How(**{name: way.pop(name) for name in ("jobs", "backend", "scheduler", "timeout", "resume", "force")})
 
 
-def run(ctx: click.Context, datasets: Any, detectors: Any, *, out: Path | None, verbose: bool, **options: Any) -> None:
-    """Run a comparison, print the leaderboard, write the report, and exit with 1 if a job failed, else 0."""
+def run(
+    ctx: click.Context,
+    datasets: Any,
+    detectors: Any,
+    *,
+    out: Path | None,
+    verbose: bool,
+    more: Callable[[Console, ComparisonResult, Path], Path] | None = None,
+    **options: Any,
+) -> None:
+    """Run a comparison, print the leaderboard, write the report, and exit with 1 if a job failed, else 0.
+
+    ``more`` prints and writes what a benchmark adds, and gives the file's path.
+    """
     from pyod_gessvdd.experiments.report.page import write_report
     from pyod_gessvdd.experiments.report.terminal import leaderboard
 
@@ -144,6 +156,7 @@ def run(ctx: click.Context, datasets: Any, detectors: Any, *, out: Path | None, 
     console = _console()
     files = write_report(result, folder)
     console.print(leaderboard(result))
+    files += [more(console, result, folder)] if more else []
     failed = print_failures(console, result)
     console.print(f"Written to {folder}: {', '.join(path.name for path in files)}", style="dim", soft_wrap=True)
     ctx.exit(1 if failed else 0)

@@ -85,7 +85,7 @@ def command(
     raw = read_table(data, **reading)
     scorer = Scorer(detector, card, top=top, explain=explain, prefix=prefix)
     scorer.check(raw.frame, data)
-    prepared = card.preparation.apply(raw.frame, data, missing)
+    prepared = card.preparation.apply(raw.frame.reset_index(drop=True), data, missing)
     extra = [name for name in raw.frame.columns if name not in {*card.feature_names, *card.left_out}]
     if extra:
         notes.append(f"{data} has columns that are no features of the model, kept as they are: {listed(extra)}")

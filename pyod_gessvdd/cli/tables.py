@@ -12,10 +12,14 @@ from pyod_gessvdd.tabular.preparation import POLICIES
 
 #: How text files are written; also for commands that know their columns from a model.
 READING = (
-    click.option("--sep", metavar="CHAR", help="Between the columns of text files, such as ; or tab.  [default: seen]"),
-    click.option("--decimal", metavar="CHAR", help="The decimal mark of text files, . or ,  [default: seen]"),
     click.option(
-        "--header/--no-header", default=None, help="Whether the first line of text files holds names.  [default: seen]"
+        "--sep", metavar="CHAR", help="Between the columns of text files, such as ; or tab.  [default: recognised]"
+    ),
+    click.option("--decimal", metavar="CHAR", help="The decimal mark of text files, . or ,  [default: recognised]"),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of text files holds names.  [default: recognised]",
     ),
 )
 

@@ -144,7 +144,10 @@ def _load(
     columns = choose_columns(
         raw, path, label=options.label, drop=options.drop, keep=options.keep, needs_label=needs_label or of_one_label
     )
-    frame, notes = _labelled(raw.frame, columns.label, options.missing, path)
+    # Labels that nobody asks for may have gaps.
+    used = columns.label if needs_label or of_one_label else None
+    # The index counts the rows of the file, whichever of them are left out.
+    frame, notes = _labelled(raw.frame.reset_index(drop=True), used, options.missing, path)
     if of_one_label:
         frame = frame[outlier_labels(frame[columns.label].to_numpy(), options.normal, str(path)) == 0]
     elif for_training and columns.label is not None:

@@ -127,7 +127,7 @@ class Preparation:
         Parameters
         ----------
         frame : DataFrame
-            A table that has the columns, in any order.
+            A table that has the columns, in any order; its index counts the rows of the file, for messages.
         path : Path
             Where it is from, for messages.
         missing : {"error", "drop", "median"}, optional
@@ -163,6 +163,9 @@ class Preparation:
             return []
         names = [name for name, has in zip(self.columns, gaps.any(axis=0), strict=True) if has]
         if missing == "median":
+            unknown = [name for name in names if name not in self.fill]
+            if unknown:
+                raise TableError(f"{path}: the model does not know the median of {listed(unknown)}; fit it again")
             for name in names:
                 position = self.columns.index(name)
                 values[name] = values[name].mask(gaps[:, position], self.fill[name])
@@ -179,11 +182,12 @@ class Preparation:
                 f"{path}: every row has a missing or infinite value, most of them in {worst!r}; leave that column out "
                 "with --drop, or fill them with --missing median"
             )
-        row, column = np.argwhere(gaps)[0]
+        row, position = np.argwhere(gaps)[0]
+        first = self.columns[position]
         raise TableError(
             f"{path}: {counted(int(gaps.sum()), 'value')} missing or infinite in {listed(names)}, the first in column "
-            f"{self.columns[column]!r} of data row {row + 1}; leave such rows out with --missing drop, or fill them "
-            "with --missing median"
+            f"{first!r} of data row {_number(values[first], row)}; leave such rows out with --missing drop, or fill "
+            "them with --missing median"
         )
 
     def _encoded(self, name: str, column: Series, notes: list[str]) -> dict[str, Any]:
@@ -267,11 +271,11 @@ def _check_almost_numbers(column: Series, path: Path) -> None:
     """A column of numbers with a few words in it is a mistake, not a category."""
     wrong = numbers(column).isna() & column.notna()
     if wrong.sum() * 2 < column.notna().sum():
-        first = int(np.flatnonzero(wrong.to_numpy())[0])
+        first = int(np.flatnonzero(wrong)[0])
         raise TableError(
             f"{path}: the column {column.name!r} holds numbers, except for {counted(int(wrong.sum()), 'value')}, the "
-            f"first {str(column.iloc[first])!r} in data row {first + 1}; correct or empty them, or leave the column "
-            "out with --drop"
+            f"first {str(column.iloc[first])!r} in data row {_number(column, first)}; correct or empty them, or leave "
+            "the column out with --drop"
         )
 
 
@@ -292,6 +296,11 @@ def _them(names: Sequence[str]) -> str:
 
 def _example(frame: DataFrame, name: str) -> str:
     return repr(str(frame[name].dropna().iloc[0]))
+
+
+def _number(column: Series, position: int) -> int:
+    """Which row of the file it is, counted from 1; rows before it may have been left out."""
+    return int(column.index[position] if column.index.dtype.kind == "i" else position) + 1
 
 
 def _shown(value: Any) -> str:

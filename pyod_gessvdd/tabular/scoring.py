@@ -60,16 +60,16 @@ def fit_file(path: Path, detector: Buildable, options: TableOptions, *, seed: in
 def _card(model: Any, detector: Buildable, table: Table) -> ModelCard:
     preparation = table.preparation
     return ModelCard(
-        detector.spec,
-        preparation.columns,
-        table.columns.left_out,
-        preparation.categories,
-        preparation.fill,
-        preparation.missing,
-        preparation.codes,
-        len(table.X),
-        versions_of(model),
-        list(getattr(model, "plugins_", [])),
+        detector=detector.spec,
+        feature_names=preparation.columns,
+        left_out=table.columns.left_out,
+        categories=preparation.categories,
+        fill=preparation.fill,
+        missing=preparation.missing,
+        codes=preparation.codes,
+        n_rows=len(table.X),
+        versions=versions_of(model),
+        plugins=list(getattr(model, "plugins_", [])),
     )
 
 

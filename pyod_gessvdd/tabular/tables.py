@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: What the name of a text file says of its columns' separator, unless its lines say otherwise.
 SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 SUFFIXES = (*SEPARATORS, ".parquet", ".npz", ".mat")
+#: What people try first, and can save in another format.
+SPREADSHEETS = (".xls", ".xlsx", ".ods")
 
 #: UCI's files write a question mark where a value is missing; the empty field, NA and their like are pandas' own.
 MISSING = ("?",)
@@ -75,7 +77,8 @@ def read_table(
     """
     ending = suffix(path)
     if ending is None:
-        raise TableError(f"{path} is not a file that can be read; its name must end in {', '.join(SUFFIXES)}")
+        hint = "; save it as CSV" if path.suffix.lower() in SPREADSHEETS else ""
+        raise TableError(f"{path} is not a file that can be read; its name must end in {', '.join(SUFFIXES)}{hint}")
     if not path.is_file():
         raise TableError(f"there is no file {path}")
     try:

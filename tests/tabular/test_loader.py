@@ -75,10 +75,23 @@ def test_rows_without_a_label_are_left_out_with_the_other_gaps(load):
     frame = FRAME.drop(columns="room").assign(label=[None, *FRAME["label"][1:]])
     frame.loc[4, "heat"] = np.nan
     with pytest.raises(TableError, match=r"the label column 'label' has 1 missing value; fill them, or leave such row"):
-        load(frame)
-    table, lines = load(frame, missing="drop")
+        load(frame, needs_label=True)
+    table, lines = load(frame, needs_label=True, missing="drop")
     assert (len(table.X), len(table.labels)) == (N - 2, N - 2)
     assert "1 row without a label left out; 1 of 29 rows left out for missing or infinite values in 'heat'" in lines[0]
+
+
+@pytest.mark.parametrize("value", ["", "much"])
+def test_rows_are_counted_as_in_the_file(load, value):
+    frame = FRAME.drop(columns="room").assign(label=1 - FRAME["label"], heat=FRAME["heat"].astype(object))
+    frame.loc[27, "heat"] = value
+    with pytest.raises(TableError, match="in data row 28" if value else "column 'heat' of data row 28"):
+        load(frame, for_training=True, normal="0")
+
+
+def test_labels_that_are_not_used_may_have_gaps(load):
+    table, _ = load(FRAME.drop(columns="room").assign(label=[None, *FRAME["label"][1:]]), for_training=True)
+    assert len(table.X) == N
 
 
 def test_a_matrix_of_numbers_needs_no_line(tmp_path, caplog):

@@ -111,6 +111,11 @@ def test_gaps_are_filled_by_what_was_learnt():
     assert other.notes == ["2 missing or infinite values replaced: 'a' by 3, 'd' by 'y'"]
 
 
+def test_a_model_of_an_earlier_version_knows_no_medians():
+    with pytest.raises(TableError, match=r"t\.csv: the model does not know the median of 'a', 'b'; fit it again"):
+        Preparation(["a", "b", "c"]).apply(GAPS, PATH, missing="median")
+
+
 def test_another_rule_can_be_applied_than_the_one_that_was_learnt():
     assert learn(GAPS).apply(GAPS, PATH, missing="median").X["a"].tolist() == [1.0, 3.0, 3.0, 5.0]
 

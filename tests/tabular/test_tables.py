@@ -100,8 +100,12 @@ def test_an_object_array_is_not_unpickled(tmp_path):
 
 
 def test_another_ending_is_refused_with_those_that_are_known(tmp_path):
-    with pytest.raises(TableError, match=r"t\.xlsx is not a file that can be read; its name must end in \.csv, "):
+    with pytest.raises(
+        TableError, match=r"t\.xlsx is not a file that can be read; its name must end in \.csv, .*; save"
+    ):
         read_table(tmp_path / "t.xlsx")
+    with pytest.raises(TableError, match=r"its name must end in .*, \.mat$"):
+        read_table(tmp_path / "t.json")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):

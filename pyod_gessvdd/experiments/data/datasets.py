@@ -246,7 +246,7 @@ def _sources(text: str, options: TableOptions, data_dir: Any) -> Iterable[tuple[
     if head in BUNDLED:
         return [(text, BundledSource(head, of_class or BUNDLED[head][1]))]
     if collection in COLLECTIONS:
-        return _collection(collection, member, data_dir)
+        return _collection(collection, member, options.missing, data_dir)
     path = Path(text)
     if path.is_dir():
         files = _tables(path)
@@ -265,7 +265,7 @@ def _tables(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.is_file() and suffix(file))
 
 
-def _collection(name: str, member: str, data_dir: Any) -> list[tuple[str, Source]]:
+def _collection(name: str, member: str, missing: str, data_dir: Any) -> list[tuple[str, Source]]:
     root = data_dir or os.environ.get(DATA_VARIABLE)
     if not root:
         raise ComparisonError(
@@ -278,18 +278,19 @@ def _collection(name: str, member: str, data_dir: Any) -> list[tuple[str, Source
     # A set with gaps stands beside its filled copy; it is there for those who ask for it by its path.
     files = [file for file in _tables(folder) if not stem(file).endswith("_missing")]
     if member:
-        # ADBench numbers its files: "cardio" is 6_cardio as well.
-        files = [file for file in files if member in (stem(file), stem(file).partition("_")[2])]
+        # ADBench numbers its files: "cardio" is 6_cardio as well, and "wbc" is 42_WBC.
+        names = {file: stem(file).casefold() for file in files}
+        files = [file for file, name in names.items() if member.casefold() in (name, name.partition("_")[2])]
     if not files:
         raise ComparisonError(f"the folder {folder} holds no data set{f' {member!r}' if member else 's'}")
     if name in LABELLED_COLLECTIONS:
-        return [(stem(file), FileSource(str(file), TableOptions())) for file in files]
+        return [(stem(file), FileSource(str(file), TableOptions(missing=missing))) for file in files]
     return [
-        (f"{stem(file)}:{normal}", FileSource(str(file), TableOptions(normal=str(normal))))
+        (f"{stem(file)}:{normal}", FileSource(str(file), TableOptions(normal=str(normal), missing=missing)))
         for file in files
-        for normal in ([of_class] if of_class else _classes(file))
+        for normal in ([of_class] if of_class else _classes(file, missing))
     ]
 
 
-def _classes(file: Path) -> np.ndarray:
-    return np.unique(np.asarray(load_table(file, TableOptions(), needs_label=True).labels))
+def _classes(file: Path, missing: str) -> np.ndarray:
+    return np.unique(np.asarray(load_table(file, TableOptions(missing=missing), needs_label=True).labels))

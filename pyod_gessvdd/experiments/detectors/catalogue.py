@@ -22,19 +22,29 @@ FAMILY = ("GESSVDD", "SSVDD", "ESSVDD", "SVDD", "ESVDD", "GESVDD", "GESVM")
 #: They fit and score ten thousand rows in seconds.
 FAST = ("GESSVDD", "ECOD", "COPOD", "HBOS", "IForest", "LODA", "PCA", "INNE")
 
+#: What the field compares with and PyOD does not have: the class, and the package that it needs beyond ours.
+BASELINES = {"DTE-NP": ("DTENP", None), "EIF": ("EIF", "isotree")}
+
+#: What tables of recent papers hold, apart from deep models; some take long, which a time limit per job is for.
+FIELD = (
+    *("KNN", "KNN(method='mean')", "LOF", "ECOD", "COPOD", "HBOS", "CBLOF", "PCA", "GMM", "OCSVM", "KDE", "IForest"),
+    *("INNE", "KPCA", "MCD", "LODA", "FeatureBagging", *BASELINES),
+)
+
 #: In PyOD's catalogue, but not for a table of several columns without labels: MAD takes one column, the others labels.
 NOT_COMPARABLE = ("MAD", "XGBOD", "DevNet")
 
 #: What ``gessvdd compare`` runs unless told.
 DEFAULT = ("GESSVDD", "GESSVDD(novelty=True)", "OCSVM", "KNN", "LOF", "IForest", "ECOD", "HBOS", "PCA")
 
-GROUPS = ("fast", "all-pyod", "family", "variants")
+GROUPS = ("fast", "field", "all-pyod", "family", "variants")
 
 
 @cache
 def class_paths() -> dict[str, str]:
     """``name → module:Class`` of all that can be asked for by name."""
     paths = {name: f"pyod_gessvdd:{name}" for name in (*FAMILY, "MSSVDD")}
+    paths |= {name: f"pyod_gessvdd.experiments.detectors.baselines:{made}" for name, (made, _) in BASELINES.items()}
     for name, entry in KnowledgeBase().algorithms.items():
         if entry["status"] == "shipped" and "tabular" in entry["data_types"]:
             module, _, class_name = entry["class_path"].rpartition(".")
@@ -46,6 +56,9 @@ def group(name: str) -> list[str]:
     """The specs that a group's name stands for."""
     if name == "fast":
         return list(FAST)
+    if name == "field":
+        missing = {known for known, (_, package) in BASELINES.items() if package and find_spec(package) is None}
+        return [known for known in FIELD if known not in missing]
     if name == "family":
         return list(FAMILY)
     if name == "variants":

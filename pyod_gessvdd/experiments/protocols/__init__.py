@@ -10,14 +10,16 @@ import numpy as np
 
 from pyod_gessvdd.components.registry import registry
 from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.experiments.protocols.dte import DTESemi, DTEUnsupervised
 from pyod_gessvdd.experiments.protocols.nested import Nested
 from pyod_gessvdd.experiments.protocols.novelty import Novelty
 from pyod_gessvdd.experiments.protocols.protocol import Protocol
+from pyod_gessvdd.experiments.protocols.pyod_suite import PyODSuite
 from pyod_gessvdd.experiments.protocols.transductive import Transductive
 from pyod_gessvdd.experiments.protocols.unsupervised import Unsupervised
 
 #: The built-in protocols.
-BUILTIN = (Novelty, Unsupervised, Transductive, Nested)
+BUILTIN = (Novelty, Unsupervised, Transductive, Nested, PyODSuite, DTESemi, DTEUnsupervised)
 
 #: What "both" has stood for since there were two.
 BOTH = ("novelty", "unsupervised")

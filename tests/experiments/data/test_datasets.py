@@ -114,6 +114,16 @@ def test_collections_are_found_under_the_data_folder(data_dir, monkeypatch):
     )
 
 
+def test_gaps_in_a_collection_are_treated_as_asked(data_dir):
+    gaps = np.where(X == 3.0, np.nan, X)
+    np.savez(data_dir / "adbench" / "6_cardio.npz", X=gaps, y=Y)
+    with pytest.raises(
+        ComparisonError, match=r"6_cardio\.npz: 1 value missing or infinite in 'x1', the first in "
+    ):
+        resolve_datasets("adbench", data_dir=data_dir)
+    assert only(resolve_datasets("adbench", data_dir=data_dir, tables={"missing": "drop"})).n_rows == 5
+
+
 def test_each_class_of_the_papers_sets_is_normal_in_turn(data_dir):
     found = resolve_datasets("paper", data_dir=data_dir)
     assert [dataset.name for dataset in found] == ["colours:blue", "colours:green", "colours:red"]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pyod_gessvdd.errors import ComparisonError
 
 #: The paper's figures, with their source in the first lines.
-PAPER = Path(__file__).with_name("published.csv")
+PAPER = Path(__file__).parents[1] / "published" / "gessvdd.csv"
 COLUMNS = ("metric", "description", "dataset", "train", "test", "target_class", "method", "value")
 AVERAGE = "average"
 #: The figures have two decimals: a sum of two may be off by this much.
