@@ -9,9 +9,9 @@ import click
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
 Examples:
-  gessvdd fit sensors.csv -o model.pyod
-  gessvdd fit sensors.csv -o model.pyod --label state --normal ok --drop time
-  gessvdd fit rows.parquet -o model.pyod --detector "gessvdd(nu=0.05, threshold='radius')"
+  gessvdd fit sensors.csv -o model.gessvdd
+  gessvdd fit sensors.csv -o model.gessvdd --label state --normal ok --drop time
+  gessvdd fit rows.parquet -o model.gessvdd --detector "gessvdd(nu=0.05, threshold='radius')"
   gessvdd fit rows.npz -o model.pyod --detector "iforest(n_estimators=200)"
 """
 
@@ -40,7 +40,8 @@ def command(
     """Fit a detector on DATA and save it.
 
     DATA is a CSV, TSV, Parquet, NPZ or MAT file; every column is a feature except for --label and --drop. The model is
-    saved in PyOD's format, with the names of the features, versions, and the plugins that it needs.
+    saved as arrays and JSON, which `gessvdd score` loads without --trusted, or, if the detector is PyOD's own, in
+    PyOD's format; with the names of the features, versions, and the plugins that it needs.
     """
     from pyod_gessvdd.compare.detectors import resolve_detectors
     from pyod_gessvdd.tabular.frames import check_free, read_frame
