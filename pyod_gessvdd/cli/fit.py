@@ -12,11 +12,11 @@ from pyod_gessvdd.cli.tables import table_options, taken_from
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
 Examples:
-  gessvdd fit sensors.csv -o model.pyod
-  gessvdd fit sensors.csv -o model.pyod --label state --normal ok --drop time
-  gessvdd fit orders.csv -o model.pyod --encode all --missing median
-  gessvdd fit orders.csv -o model.pyod --encode goods -d "gessvdd(kernel='gower')"
-  gessvdd fit rows.parquet -o model.pyod --detector "gessvdd(nu=0.05, threshold='radius')"
+  gessvdd fit sensors.csv -o model.gessvdd
+  gessvdd fit sensors.csv -o model.gessvdd --label state --normal ok --drop time
+  gessvdd fit orders.csv -o model.gessvdd --encode all --missing median
+  gessvdd fit orders.csv -o model.gessvdd --encode goods -d "gessvdd(kernel='gower')"
+  gessvdd fit rows.parquet -o model.gessvdd --detector "gessvdd(nu=0.05, threshold='radius')"
   gessvdd fit rows.npz -o model.pyod --detector "iforest(n_estimators=200)"
 """
 
@@ -35,8 +35,9 @@ def command(data: Path, out: Path, spec: str, seed: int, force: bool, **options:
 
     DATA is a CSV, TSV, Parquet, NPZ or MAT file. Every column is a feature except for the label, what looks like an
     index or another label (--keep takes it in), and --drop. With --normal only the rows with that label are trained
-    on. The model is saved in PyOD's format, with its columns and how they became numbers, versions, and the plugins
-    that it needs; gessvdd score treats new files alike.
+    on. The model is saved as arrays and JSON, which gessvdd score loads without --trusted, or, if the detector is
+    PyOD's own, in PyOD's format; with its columns and how they became numbers, versions, and the plugins that it
+    needs; gessvdd score treats new files alike.
     """
     from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
     from pyod_gessvdd.tabular.models import save_model

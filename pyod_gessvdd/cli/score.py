@@ -13,10 +13,11 @@ from pyod_gessvdd.tabular.preparation import POLICIES
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
 Examples:
-  gessvdd score model.pyod new.csv -o scored.csv --trusted
-  gessvdd score model.pyod new.parquet -o scored.parquet --trusted --explain outliers
-  gessvdd score model.pyod new.csv -o scored.csv --trusted --top 0 --prefix gessvdd_
-  gessvdd score model.pyod new.csv -o - --trusted --missing drop | head
+  gessvdd score model.gessvdd new.csv -o scored.csv
+  gessvdd score model.gessvdd new.parquet -o scored.parquet --explain outliers
+  gessvdd score model.gessvdd new.csv -o scored.csv --top 0 --prefix gessvdd_
+  gessvdd score model.gessvdd new.csv -o - --missing drop | head
+  gessvdd score iforest.pyod new.csv -o scored.csv --trusted
 """
 
 
@@ -30,7 +31,7 @@ Examples:
     required=True,
     help="A CSV, TSV or Parquet file, or - for CSV on the standard output.",
 )
-@click.option("--trusted", is_flag=True, help="Load the model: a pickle can run any code, so know where it is from.")
+@click.option("--trusted", is_flag=True, help="Load a pickle, which can run any code: know where it is from.")
 @click.option(
     "--top", type=click.IntRange(min=0), default=3, show_default=True, help="How many features to name per row."
 )

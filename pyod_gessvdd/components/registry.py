@@ -287,7 +287,10 @@ def _row(entry: Registration) -> dict[str, Any]:
                 name for name in entry.names if registry().find(entry.kind, name).component is not entry.component
             ]
         if hidden:
-            error = f"{entry.kind} {hidden[0]!r} is {BUILTIN_DISTRIBUTION}'s own, which is used; it needs another name"
+            error = (
+                f"{entry.kind} {hidden[0]!r} of {entry.distribution} {entry.version} has a name of "
+                f"{BUILTIN_DISTRIBUTION}'s own, which is used instead; it needs another name"
+            )
     except PluginError as taken_twice:
         error = str(taken_twice)
     return {

@@ -1,4 +1,7 @@
-"""Models in files: PyOD's own format, with the names of the features and what the model needs to be loaded again."""
+"""Models in files, with the names of the features and what the model needs to be loaded again.
+
+Ours are arrays and JSON; other detectors of PyOD are saved in its own format, a pickle.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pyod_gessvdd.detectors.loading import load_with_metadata
+from pyod_gessvdd.detectors.pyod_contract import PyODContract
 from pyod_gessvdd.errors import MissingPluginError, ModelFileError
+from pyod_gessvdd.saving.archive import is_archive
 from pyod_gessvdd.tabular.preparation import Preparation
 from pyod_gessvdd.tabular.writing import write_whole
 
@@ -54,9 +60,12 @@ class ModelCard:
 
 
 def save_model(model: Any, card: ModelCard, path: Path) -> None:
-    """Write a fitted model with its card by PyOD's ``save``, all of it or nothing."""
+    """Write a fitted model with its card, all of it or nothing: ours without a pickle, others by PyOD's ``save``."""
     from pyod.utils.persistence import save
 
+    if isinstance(model, PyODContract):
+        model.save(path, metadata=asdict(card))
+        return
     write_whole(path, lambda unfinished: save(model, str(unfinished), metadata=asdict(card)))
 
 
@@ -68,12 +77,15 @@ def load_model(path: Path, *, trusted: bool) -> tuple[Any, ModelCard, list[str]]
     path : Path
         The file.
     trusted : bool
-        Whether the file may be loaded: a pickle runs whatever its author wrote. PyOD's ``load`` refuses without it.
+        Whether a pickle may be loaded, which runs whatever its author wrote. A model file of ours needs no trust.
     """
     from pyod.utils.persistence import load
 
     if not path.is_file():
         raise ModelFileError(f"there is no file {path}")
+    if is_archive(path):
+        detector, metadata = load_with_metadata(path)
+        return detector, _card(path, detector, metadata), []
     if not trusted:
         raise ModelFileError(
             f"{path} is a pickle, which can run any code when it is loaded; if you trust its source, say --trusted"

@@ -479,7 +479,10 @@ def test_a_plugin_may_not_take_a_name_of_the_builtins(install, X):
     rows = {row["distribution"]: row["error"] for row in available("laplacian") if row["name"] in ("knn", "ring")}
     assert rows == {
         "pyod-gessvdd": None,
-        "my-knn": "laplacian 'knn' is pyod-gessvdd's own, which is used; it needs another name",
+        "my-knn": (
+            "laplacian 'knn' of my-knn 1.2.3 has a name of pyod-gessvdd's own, which is used instead; "
+            "it needs another name"
+        ),
     }
     # The plugin's own name is still its own, and the default detector does not notice.
     GESSVDD(kernel="linear", laplacian="ring").fit(X)

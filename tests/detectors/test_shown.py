@@ -13,7 +13,13 @@ def X():
     return pd.DataFrame(np.random.default_rng(0).normal(size=(60, 4)), columns=list("abcd"))
 
 
-DETECTORS = [GESSVDD(), GESSVDD(kernel="linear", n_components=2), SVDD(), SSVDD(n_components=2), MSSVDD([[0, 1], [2, 3]])]
+DETECTORS = [
+    GESSVDD(),
+    GESSVDD(kernel="linear", n_components=2),
+    SVDD(),
+    SSVDD(n_components=2),
+    MSSVDD([[0, 1], [2, 3]]),
+]
 
 
 @pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: type(detector).__name__)
