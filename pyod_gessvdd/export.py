@@ -223,15 +223,17 @@ def _laplacian(graph: _Graph, kernel: Any, x: str, Y: Array) -> tuple[str, str]:
 
 def _mixed(graph: _Graph, kernel: Any, x: str, Y: Array) -> tuple[str, str]:
     total, width = "", Y.shape[1] // kernel.n_views_
-    for view, weight in enumerate(kernel.view_weights_):
-        if weight == 0.0:
-            continue
+    for view, (weight, smooth) in enumerate(zip(kernel.view_weights_, kernel.smooth_, strict=True)):
         start, stop = view * width, (view + 1) * width
         rows, part = graph.columns(x, start, stop), np.ascontiguousarray(Y[:, start:stop])
-        cusped = _exp(graph, _summed(graph, rows, part, "Abs"), -kernel.gamma_ / 2)
-        smooth = _exp(graph, _squared_distances(graph, rows, part), -kernel.gamma_)
-        mean = graph.times(graph.op("Add", cusped, smooth), weight / 2)
-        total = mean if not total else graph.op("Add", total, mean)
+        for share, distances, factor in (
+            (1.0 - smooth, lambda r, p: _summed(graph, r, p, "Abs"), -kernel.gamma_ / 2),
+            (smooth, lambda r, p: _squared_distances(graph, r, p), -kernel.gamma_),
+        ):
+            if weight * share == 0.0:
+                continue
+            term = graph.times(_exp(graph, distances(rows, part), factor), weight * share)
+            total = term if not total else graph.op("Add", total, term)
     return total, graph.constant(float(kernel.view_weights_.sum()))
 
 

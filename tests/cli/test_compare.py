@@ -132,7 +132,8 @@ def test_one_class_only_is_refused(invoke, tmp_path):
         (("--metrics", "auc"), "metrics must be some of roc_auc"),
         (
             ("--setting", "semi"),
-            "setting must be novelty, unsupervised, transductive, nested, pyod, dte_semi, dte_unsupervised or both, got 'semi'",
+            "setting must be novelty, unsupervised, transductive, nested, pyod, dte_semi, dte_unsupervised or both, "
+            "got 'semi'",
         ),
         (("--jobs", "0"), "jobs must be a positive number, or -1 for one per core, got 0"),
         (("--timeout", "-1"), "timeout must be a positive number of seconds, got -1.0"),
