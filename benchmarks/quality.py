@@ -47,8 +47,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import pyod_gessvdd
-from pyod_gessvdd.compare.detectors import resolve_detectors
-from pyod_gessvdd.compare.environment import machine, versions
+from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
+from pyod_gessvdd.experiments.environment import machine, versions
 
 HERE = Path(__file__).parent
 DEFAULT, NOVELTY = OURS = ["GESSVDD()", "GESSVDD(novelty=True)"]

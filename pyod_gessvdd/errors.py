@@ -43,6 +43,10 @@ class ComparisonError(ValueError):
     """A comparison cannot be run or read as asked: its data, detectors, settings or run folder are not usable."""
 
 
+class NoSuchModelError(ValueError):
+    """A detector with these parameters does not exist for these rows; a search over a grid expects that."""
+
+
 class ModelFileError(ValueError):
     """A saved model, or a table to fit or score, is not usable as asked."""
 

@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 #: Each is the module ``bench_NAME`` beside this one, whose ``command`` is the click command.
-BENCHMARKS = ("adbench", "paper")
+BENCHMARKS = ("adbench", "dte", "paper", "pyod")
 
 
 class Benchmarks(click.Group):
@@ -31,6 +31,8 @@ Examples:
   gessvdd bench
   gessvdd bench paper --quick
   gessvdd bench adbench --data-dir DATA --jobs 2
+  gessvdd bench pyod --data-dir DATA --jobs 2
+  gessvdd bench dte --data-dir DATA --jobs 2
 """
 
 

@@ -6,17 +6,16 @@ from typing import Any
 
 import click
 
-from pyod_gessvdd.cli.running import run, run_options
-from pyod_gessvdd.compare.catalogue import DEFAULT, GROUPS
-from pyod_gessvdd.compare.datasets import BUNDLED
-from pyod_gessvdd.compare.protocols import SETTINGS
+from pyod_gessvdd.cli.running import run, run_options, setting_option
+from pyod_gessvdd.experiments.data.datasets import BUNDLED
+from pyod_gessvdd.experiments.detectors.catalogue import DEFAULT, GROUPS
 
 #: The first line of each paragraph keeps click from re-wrapping the rest.
 NOTES = f"""\b
 DATA is any of
   {", ".join(BUNDLED)}: bundled; NAME:CLASS takes another class as normal
   FILE.csv, .tsv, .parquet, .npz, .mat, or a folder of such files
-  adbench, odds, paper, or adbench/NAME: under --data-dir
+  adbench, oddbench, odds, paper, or adbench/NAME: under --data-dir
 \b
 A detector is any of
   ocsvm, "iforest(n_estimators=200)": PyOD's, with parameters if wanted
@@ -41,13 +40,7 @@ Examples:
 @click.argument("data", nargs=-1, metavar="[DATA]...")
 @click.option("--label", metavar="COLUMN", help="The label column of files.  [default: label or y]")
 @click.option("--normal", metavar="VALUE", help="The label of normal rows in files, unless labels are 0 and 1.")
-@click.option(
-    "--setting",
-    type=click.Choice([*SETTINGS, "both"]),
-    default="novelty",
-    show_default=True,
-    help="Train on normal rows alone, or on contaminated rows as ADBench does.",
-)
+@setting_option("novelty")
 @run_options(seeds=5)
 @click.pass_context
 def command(ctx: click.Context, data: tuple[str, ...], detectors: tuple[str, ...], **options: Any) -> None:

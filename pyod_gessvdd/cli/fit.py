@@ -43,7 +43,7 @@ def command(
     saved as arrays and JSON, which `gessvdd score` loads without --trusted, or, if the detector is PyOD's own, in
     PyOD's format; with the names of the features, versions, and the plugins that it needs.
     """
-    from pyod_gessvdd.compare.detectors import resolve_detectors
+    from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
     from pyod_gessvdd.tabular.frames import check_free, read_frame
     from pyod_gessvdd.tabular.models import save_model
     from pyod_gessvdd.tabular.scoring import fit_frame

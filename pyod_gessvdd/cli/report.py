@@ -26,12 +26,12 @@ def command(run: Path) -> None:
     """
     from rich.console import Console
 
-    from pyod_gessvdd.compare.extras import need
+    from pyod_gessvdd.extras import need
 
     need("pandas", "compare", "gessvdd report")
-    from pyod_gessvdd.compare.report import write_report
-    from pyod_gessvdd.compare.result import ComparisonResult
-    from pyod_gessvdd.compare.terminal import leaderboard
+    from pyod_gessvdd.experiments.report.page import write_report
+    from pyod_gessvdd.experiments.report.terminal import leaderboard
+    from pyod_gessvdd.experiments.result import ComparisonResult
 
     result = ComparisonResult.load(run)
     try:

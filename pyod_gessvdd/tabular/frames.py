@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyod_gessvdd.compare.extras import need
-from pyod_gessvdd.compare.tables import SEPARATORS, read_content, suffix
 from pyod_gessvdd.errors import ModelFileError
+from pyod_gessvdd.extras import need
 from pyod_gessvdd.formulas import defused_frame
+from pyod_gessvdd.tabular.tables import SEPARATORS, read_content, suffix
 
 if TYPE_CHECKING:
     from pandas import DataFrame

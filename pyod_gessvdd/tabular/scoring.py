@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from pyod_gessvdd.compare.datasets import outlier_labels
 from pyod_gessvdd.errors import ModelFileError
 from pyod_gessvdd.tabular.frames import listed, numeric_features
+from pyod_gessvdd.tabular.labels import outlier_labels
 from pyod_gessvdd.tabular.models import ModelCard, versions_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from pyod_gessvdd.compare.detectors import Detector
+
+class Buildable(Protocol):
+    """A detector that can be built: what the user wrote, and how to make one."""
+
+    @property
+    def spec(self) -> str: ...  # noqa: D102
+
+    def build(self, seed: int | None = None) -> Any: ...  # noqa: D102
 
 
 def fit_frame(
     frame: DataFrame,
-    detector: Detector,
+    detector: Buildable,
     path: Path,
     *,
     label: str | None = None,
@@ -34,7 +41,7 @@ def fit_frame(
     ----------
     frame : DataFrame
         The table.
-    detector : Detector
+    detector : Buildable
         What to build.
     path : Path
         Where the table is from, for messages.

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from pyod_gessvdd.cli import main
 from pyod_gessvdd.compare import ComparisonResult
-from pyod_gessvdd.compare.store import DATABASE, Store
-from tests.compare.toy import BAD, arrays
+from pyod_gessvdd.experiments.store import DATABASE, Store
+from tests.experiments.toy import BAD, arrays
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_comparison_prints_the_leaderboard_writes_its_files_and_exits_with_1_i
     assert (done.exit_code, done.stderr) == (1, "")
     assert "1/6 machines KNN(n_neighbors=3) novelty seed 3: roc_auc 1.0000 gmean " in done.stdout
     assert "2/6 machines Raises novelty seed 3: failed, RuntimeError: no fit today" in done.stdout
-    assert "2 of 6 jobs failed; the report says why." in done.stdout
+    assert "2 of 6 jobs failed:\n  Raises on machines: RuntimeError: no fit today\n" in done.stdout
     assert "Written to" in done.stdout
     assert {path.name for path in out.iterdir()} >= {DATABASE, "results.csv", "report.md", "report.html"}
     stored = ComparisonResult.load(out).table
@@ -111,7 +111,7 @@ def test_one_class_only_is_refused(invoke, tmp_path):
         (("--seeds", "many"), "'many' is neither a number of seeds nor a list of seeds such as 3,14,15"),
         (("--seeds", "0"), "seeds must be a positive number of seeds"),
         (("--metrics", "auc"), "metrics must be some of roc_auc"),
-        (("--setting", "semi"), "'semi' is not one of 'novelty', 'unsupervised', 'both'"),
+        (("--setting", "semi"), "setting must be novelty, unsupervised, transductive, nested or both, got 'semi'"),
         (("--jobs", "0"), "jobs must be a positive number, or -1 for one per core, got 0"),
         (("--timeout", "-1"), "timeout must be a positive number of seconds, got -1.0"),
         (("--backend", "dask"), "the backend dask needs the cluster's address"),

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from pyod.utils import persistence
 
-from pyod_gessvdd.compare.detectors import resolve_detectors
 from pyod_gessvdd.components import registry as plugins
 from pyod_gessvdd.errors import MissingPluginError
+from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
 from pyod_gessvdd.tabular.models import load_model, save_model
 from pyod_gessvdd.tabular.scoring import fit_frame
 
