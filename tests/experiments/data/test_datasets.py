@@ -117,9 +117,7 @@ def test_collections_are_found_under_the_data_folder(data_dir, monkeypatch):
 def test_gaps_in_a_collection_are_treated_as_asked(data_dir):
     gaps = np.where(X == 3.0, np.nan, X)
     np.savez(data_dir / "adbench" / "6_cardio.npz", X=gaps, y=Y)
-    with pytest.raises(
-        ComparisonError, match=r"6_cardio\.npz: 1 value missing or infinite in 'x1', the first in "
-    ):
+    with pytest.raises(ComparisonError, match=r"6_cardio\.npz: 1 value missing or infinite in 'x1', the first in "):
         resolve_datasets("adbench", data_dir=data_dir)
     assert only(resolve_datasets("adbench", data_dir=data_dir, tables={"missing": "drop"})).n_rows == 5
 
