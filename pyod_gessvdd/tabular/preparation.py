@@ -6,7 +6,6 @@ category, or one column of codes for kernels that compare categories themselves.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,8 @@ import numpy as np
 
 from pyod_gessvdd.errors import TableError
 from pyod_gessvdd.tabular.columns import find_columns
-from pyod_gessvdd.tabular.kinds import DATES, NUMBERS, TEXT, categories_of, kind_of, numbers
+from pyod_gessvdd.tabular.kinds import NUMBERS, TEXT, categories_of, kind_of, numbers
+from pyod_gessvdd.tabular.suitability import check_kinds, check_still_numbers, row_number
 from pyod_gessvdd.tabular.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Preparation:
         encoded = set(find_columns([name for name in encode if not (every and name == ALL)], columns, path))
         if every:
             encoded |= {name for name, kind in kinds.items() if kind == TEXT}
-        _check_kinds(frame, kinds, encoded, path)
+        check_kinds(frame, kinds, encoded, path)
         categories = {name: _categories(frame[name], path) for name in columns if name in encoded}
         fill = {name: _typical(frame[name], name in encoded) for name in columns}
         return cls(list(columns), categories, fill, missing, codes)
@@ -138,7 +138,7 @@ class Preparation:
         absent = [name for name in self.columns if name not in frame.columns]
         if absent:
             raise TableError(f"{path} lacks {len(absent)} of the {len(self.columns)} features: {listed(absent)}")
-        _check_still_numbers(frame, [name for name in self.columns if name not in self.categories], path)
+        check_still_numbers(frame, [name for name in self.columns if name not in self.categories], path)
         values = {
             name: categories_of(frame[name]) if name in self.categories else numbers(frame[name])
             for name in self.columns
@@ -186,7 +186,7 @@ class Preparation:
         first = self.columns[position]
         raise TableError(
             f"{path}: {counted(int(gaps.sum()), 'value')} missing or infinite in {listed(names)}, the first in column "
-            f"{first!r} of data row {_number(values[first], row)}; leave such rows out with --missing drop, or fill "
+            f"{first!r} of data row {row_number(values[first], row)}; leave such rows out with --missing drop, or fill "
             "them with --missing median"
         )
 
@@ -232,75 +232,6 @@ def _typical(column: Series, is_encoded: bool) -> Any:
     values = numbers(column).to_numpy()
     values = values[np.isfinite(values)]
     return float(np.median(values)) if len(values) else 0.0
-
-
-def _check_kinds(frame: DataFrame, kinds: dict[str, str], encoded: set[str], path: Path) -> None:
-    """Columns that cannot become numbers, each kind in its own sentence."""
-    dates = [name for name, kind in kinds.items() if kind == DATES]
-    text = [name for name, kind in kinds.items() if kind == TEXT and name not in encoded]
-    for name in text:
-        _check_almost_numbers(frame[name], path)
-    found = []
-    if dates:
-        found.append(
-            f"{_subject(dates)} dates or times such as {_example(frame, dates[0])}: leave {_them(dates)} out with "
-            f"{_option('--drop', dates)}, or replace {_them(dates)} by numbers such as the hour or the days since a "
-            "start"
-        )
-    if text:
-        found.append(
-            f"{_subject(text)} text such as {_example(frame, text[0])}: take {_them(text)} as categories with "
-            f"{_option('--encode', text)}, or leave {_them(text)} out with {_option('--drop', text)}"
-        )
-    if found:
-        raise TableError(f"{path}: {'; '.join(found)}")
-
-
-def _check_still_numbers(frame: DataFrame, names: Sequence[str], path: Path) -> None:
-    """A table to score may hold something else than the one that the model was fitted on."""
-    for name in names:
-        kind = kind_of(frame[name])
-        if kind in (TEXT, DATES):
-            _check_almost_numbers(frame[name], path)
-            raise TableError(
-                f"{path}: the column {name!r} holds {kind} such as {_example(frame, name)}, and numbers are expected"
-            )
-
-
-def _check_almost_numbers(column: Series, path: Path) -> None:
-    """A column of numbers with a few words in it is a mistake, not a category."""
-    wrong = numbers(column).isna() & column.notna()
-    if wrong.sum() * 2 < column.notna().sum():
-        first = int(np.flatnonzero(wrong)[0])
-        raise TableError(
-            f"{path}: the column {column.name!r} holds numbers, except for {counted(int(wrong.sum()), 'value')}, the "
-            f"first {str(column.iloc[first])!r} in data row {_number(column, first)}; correct or empty them, or leave "
-            "the column out with --drop"
-        )
-
-
-def _subject(names: Sequence[str]) -> str:
-    return f"the column {listed(names)} holds" if len(names) == 1 else f"the columns {listed(names)} hold"
-
-
-def _option(option: str, names: Sequence[str]) -> str:
-    """What to write in a shell."""
-    if any("," in name for name in names):
-        return " ".join(f"{option} {shlex.quote(name)}" for name in names)
-    return f"{option} {shlex.quote(','.join(names))}"
-
-
-def _them(names: Sequence[str]) -> str:
-    return "it" if len(names) == 1 else "them"
-
-
-def _example(frame: DataFrame, name: str) -> str:
-    return repr(str(frame[name].dropna().iloc[0]))
-
-
-def _number(column: Series, position: int) -> int:
-    """Which row of the file it is, counted from 1; rows before it may have been left out."""
-    return int(column.index[position] if column.index.dtype.kind == "i" else position) + 1
 
 
 def _shown(value: Any) -> str:

@@ -170,6 +170,12 @@ def test_whatever_is_missing_the_rest_is_finite_and_unchanged(values, missing):
             "'room, or' --encode town, or leave them out with --drop 'room, or' --drop town",
         ),
         (
+            {f"t{i}": ["red", "blue"] for i in range(20)},
+            {},
+            "t.csv: the columns 't0', 't1', 't2', 't3', 't4', 't5', 't6', 't7' … hold text such as 'red': take them as "
+            "categories with --encode, or leave them out with --drop",
+        ),
+        (
             {"day": ["2024-01-31", "2024-02-01"], "room": ["red", "blue"]},
             {"encode": ["all"]},
             "t.csv: the column 'day' holds dates or times such as '2024-01-31': leave it out with --drop day, or "
