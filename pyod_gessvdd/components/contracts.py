@@ -198,7 +198,8 @@ class UpdateState:
     Phi : ndarray of shape (N, F)
         The training features.
     alpha : ndarray of shape (N,)
-        The dual variables of the SVDD in the current subspace.
+        The dual variables of the SVDD in the current subspace. With labelled outliers their rows come last in Φ and
+        α, negative here; the graph is of the rows before them.
     S_x : ndarray of shape (F, F) or None
         Φᵀ L_x Φ; None stands for the identity (no graph).
     S_inv : ndarray of shape (d, d)
@@ -217,7 +218,8 @@ class UpdateState:
     boundary : ndarray of int
         Indices with 0 < α_i < C: the samples on the sphere.
     sample_weight : ndarray of shape (N,) or None
-        How often each sample counts, positive; None if each counts once. α and the graph have it in them already.
+        How often each sample counts, positive, and 0 for labelled outliers; None if each counts once. α and the graph
+        have it in them already.
     """
 
     Q: Array
@@ -288,7 +290,8 @@ class UpdateState:
         total, away = 0.0, 0.0
         for alpha, rows in self._support_blocks():
             if reference is None:
-                reference = (alpha @ rows) / alpha.sum()
+                weights = np.abs(alpha)  # those of labelled outliers are negative
+                reference = (weights @ rows) / weights.sum()
             rows -= reference
             total = total + rows.T @ (alpha[:, None] * right(rows))
             away = away + alpha @ rows
@@ -311,10 +314,14 @@ class Updater(Component):
     improves_criterion : bool
         Whether an update is to improve the criterion for the present α; False for one that improves a substitute, as
         spectral regression does with its targets. Either way "max" must lead to larger values than "min".
+    supports_outliers : bool
+        Whether an α with negative entries, those of labelled outliers, is fine: the update uses Φ and α through S_α
+        alone, and not the graph. Without it ``use_labels=True`` is refused.
     """
 
     needs_graph: ClassVar[bool] = False
     improves_criterion: ClassVar[bool] = True
+    supports_outliers: ClassVar[bool] = False
 
     @abstractmethod
     def update(self, state: UpdateState) -> Array:

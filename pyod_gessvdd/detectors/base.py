@@ -15,8 +15,10 @@ from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph
 from pyod_gessvdd.components.nesting import NestedComponents
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.conformal import held_back
+from pyod_gessvdd.detectors.labels import Known, Labels
 from pyod_gessvdd.detectors.learning import in_subspace, in_whole_space, rows_to_learn_from
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
@@ -66,8 +68,9 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         ----------
         X : array of shape (N, D)
             The training rows; with a precomputed kernel, the N × N kernel matrix.
-        y : ignored
-            There for scikit-learn's tools.
+        y : array of shape (N,), optional
+            Ignored unless ``use_labels=True``: 1 for known outliers, 0 for known inliers, −1 or NaN for what is not
+            known. Known inliers are trusted; known outliers never are, and have no part in scaling, kernel and graph.
         sample_weight : array of shape (N,), optional
             How often each row counts, in the scaling, the features, the graph, the bounds of α (C · sample_weight[i])
             and the threshold: an integer weight is as good as repeating the row, and a row of weight zero is not
@@ -84,21 +87,49 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
             check_parameters(settings)
             X = validated(self, X, reset=True)
             weights = None if sample_weight is None else check_weights(sample_weight, len(X))
-            held = held_back(X, settings["calibration"], settings["random_state"])
-            model = self._learn(X, without(weights, held, len(X)), settings)
+            labels = Labels.read(y, len(X)) if settings["use_labels"] else None
+            held = self._held_back(X, labels, settings)
+            counting = without(weights, held, len(X))
+            if labels is None:
+                model = self._learn(X, counting, settings)
+            else:
+                model = self._learn_with(labels, X, counting, settings)
             if held is not None:
                 # As new rows, even where an equal row was trained on: this is what makes their ranks exact.
                 model.scores[held] = model.left_out_scores[held] = model.description.scores(X[held])
             self._publish(model, X, weights)
             if held is not None:
                 self._calibrate(model.left_out_scores[held], None if weights is None else weights[held])
+            elif labels is not None:
+                others = labels.others
+                self._calibrate(model.left_out_scores[others], None if weights is None else weights[others])
         return self
+
+    @staticmethod
+    def _held_back(X: Array, labels: Labels | None, settings: dict[str, Any]) -> Array | None:
+        """The rows that are held back for calibration: known outliers are not among them."""
+        if labels is None:
+            return held_back(X, settings["calibration"], settings["random_state"])
+        held = held_back(X[labels.others], settings["calibration"], settings["random_state"])
+        return None if held is None else labels.others[held]
 
     def _settings(self) -> dict[str, Any]:
         """Every setting of Algorithm 1 and its value in this detector."""
         return {**PAPER, **self._fixed, **self.get_params(deep=False)}
 
-    def _learn(self, X: Array, weights: Array | None, settings: dict[str, Any]) -> Model:
+    def _learn_with(self, labels: Labels, X: Array, weights: Array | None, settings: dict[str, Any]) -> Model:
+        """Algorithm 1 on the rows that are not known to be outliers, told of those that are."""
+        others, outliers = labels.others, np.flatnonzero(labels.outliers)
+        if not resolve("kernel", settings["kernel"]).input_is_rows:
+            raise ValueError("use_labels=True needs rows of data, and a kernel matrix has none")
+        laplacian = resolve("laplacian", settings["laplacian"]).of_rows(~labels.outliers)
+        known = Known(X[outliers], labels.inliers[others])
+        inside = None if weights is None else weights[others]
+        model = self._learn(X[others], inside, {**settings, "laplacian": laplacian}, known)
+        scores = model.description.scores(X[outliers]) if outliers.size else np.zeros(0)
+        return model.among(others, outliers, scores)
+
+    def _learn(self, X: Array, weights: Array | None, settings: dict[str, Any], known: Known | None = None) -> Model:
         """Algorithm 1, from the rows to the description."""
         upper_bounds(len(X), settings["C"], settings["nu"], weights)  # says what is wrong with them
         weights, settings = counting_rows(weights, settings)
@@ -121,11 +152,11 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         with few_threads(len(X)) if whole else nullcontext():
             # Trust has a kernel of its own, with the width that it has of itself.
             kernel = self._component("kernel", {**settings, "widening": None}) if settings["trim"] else parts.kernel
-            trust = rows_to_learn_from(X, weights, kernel, settings)
+            trust = rows_to_learn_from(X, weights, kernel, settings, known)
             if whole:
-                model = in_whole_space(X, weights, trust.rows, parts, settings)
+                model = in_whole_space(X, weights, trust.rows, parts, settings, known)
             else:
-                model = in_subspace(X, weights, trust.rows, parts, settings, self._boundary)
+                model = in_subspace(X, weights, trust.rows, parts, settings, self._boundary, known)
             return replace(model, trust_history=trust.history)
 
     def _components(self, settings: dict[str, Any]) -> Components:
@@ -153,10 +184,11 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         self.trust_history_ = model.trust_history
         self.trusted_ = np.zeros(len(X), dtype=bool)
         self.trusted_[trusted] = True
-        self.alpha_ = spread(solution.alpha, trusted, np.zeros(len(X)))
-        self.support_ = trusted[solution.support]
-        self.boundary_ = trusted[solution.boundary]
-        self.outside_ = trusted[solution.outside]
+        solved = trusted if model.solved is None else model.solved
+        self.alpha_ = spread(solution.alpha, solved, np.zeros(len(X)))
+        self.support_ = np.sort(solved[solution.support])
+        self.boundary_ = np.sort(solved[solution.boundary])
+        self.outside_ = np.sort(solved[solution.outside])
         self._set_n_classes(None)
         self.decision_scores_ = model.left_out_scores
         self._process_decision_scores(boundary_score=model.boundary_score(weights), sample_weight=weights)

@@ -52,7 +52,8 @@ class SVDD(_WholeSpace):
 
     Parameters
     ----------
-    kernel, sigma, C, nu, standardize, qp_backend, qp_tol, threshold, contamination, calibration, random_state
+    kernel, sigma, C, nu, standardize, qp_backend, qp_tol, threshold, contamination, calibration, use_labels, \
+random_state
         As in :class:`~pyod_gessvdd.GESSVDD`.
     gamma : float, "scale", "auto" or "median", optional
         The kernel's width; "scale" if neither it nor ``sigma`` is given.
@@ -95,6 +96,7 @@ class SVDD(_WholeSpace):
         threshold: str = "contamination",
         contamination: Any = 0.1,
         calibration: float | None = None,
+        use_labels: bool = False,
         random_state: Any = None,
     ) -> None:
         self._store(locals())
@@ -256,7 +258,7 @@ class SSVDD(_Member):
     beta : float, default=0.01
         β, the weight of ψ.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, calibration, random_state
+residual, threshold, contamination, calibration, use_labels, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
 
     Examples
@@ -293,6 +295,7 @@ residual, threshold, contamination, calibration, random_state
         threshold: str = "contamination",
         contamination: Any = 0.1,
         calibration: float | None = None,
+        use_labels: bool = False,
         random_state: Any = None,
     ) -> None:
         self._store(locals())
@@ -313,7 +316,7 @@ class ESSVDD(SSVDD):
     psi, beta
         As in :class:`SSVDD`.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, calibration, random_state
+residual, threshold, contamination, calibration, use_labels, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
     """
 

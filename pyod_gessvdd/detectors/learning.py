@@ -9,9 +9,11 @@ import numpy as np
 
 from pyod_gessvdd import whole_space
 from pyod_gessvdd.boundaries.boundary import Boundary
+from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph
 from pyod_gessvdd.components.validation import build_graph, graph_scatter
 from pyod_gessvdd.description import Description
+from pyod_gessvdd.detectors.labels import Known
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, draw, rows_and_weights, spread
 from pyod_gessvdd.detectors.settings import Components
@@ -29,7 +31,9 @@ Array = np.ndarray
 MANY_COLUMNS = 20
 
 
-def rows_to_learn_from(X: Array, weights: Array | None, kernel: Kernel, settings: dict[str, Any]) -> Trust:
+def rows_to_learn_from(
+    X: Array, weights: Array | None, kernel: Kernel, settings: dict[str, Any], known: Known | None = None
+) -> Trust:
     """The rows that count and, unless all are, those of them that can be trusted.
 
     Parameters
@@ -42,6 +46,8 @@ def rows_to_learn_from(X: Array, weights: Array | None, kernel: Kernel, settings
         The detector's, not fitted yet, with the width that it has of itself.
     settings : dict
         Every setting has its value.
+    known : Known, optional
+        Rows that are known to be inliers are trusted.
     """
     rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
     if len(rows) < 2:
@@ -65,15 +71,24 @@ def rows_to_learn_from(X: Array, weights: Array | None, kernel: Kernel, settings
         standardize=bool(settings["standardize"]),
         center=settings["center"] is not False,
     )
-    return replace(trust, rows=rows[trust.rows]) if len(trust.rows) >= 2 else Trust(rows, trust.history)
+    trusted = rows[trust.rows] if len(trust.rows) >= 2 else rows
+    if known is not None:
+        trusted = np.union1d(trusted, rows[known.inliers[rows]])
+    return replace(trust, rows=trusted)
 
 
 def in_whole_space(
-    X: Array, weights: Array | None, trusted: Array, parts: Components, settings: dict[str, Any]
+    X: Array,
+    weights: Array | None,
+    trusted: Array,
+    parts: Components,
+    settings: dict[str, Any],
+    known: Known | None = None,
 ) -> Model:
     """No subspace and a kernel: the sphere in the whole of the kernel's space.
 
-    Equal rows are one row with a weight: they are trusted together, and score alike to the last bit.
+    Equal rows are one row with a weight: they are trusted together, and score alike to the last bit. Labelled outliers
+    are negative examples of SVDD; with a graph rows that resemble them score higher.
     """
     kernel = parts.kernel
     # With more columns than rows, a row that had a part in the scaling is nearer than a new row to all others.
@@ -88,8 +103,9 @@ def in_whole_space(
         return bounds(places, rows.weights, settings)
 
     arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(np.isin(drawn, trusted)), bounds_of)
+    outliers = scaling.apply(known.outliers) if known is not None and len(known.outliers) else None
     if isinstance(parts.laplacian, NoGraph):
-        learnt = whole_space.svdd(*arguments, sample_weight=rows.weights, **sphere)
+        learnt = whole_space.svdd(*arguments, sample_weight=rows.weights, outliers=outliers, **sphere)
     else:
         many_columns = MANY_COLUMNS * X.shape[1] > len(rows.X)
         learnt = whole_space.learn(
@@ -98,9 +114,12 @@ def in_whole_space(
             share_outside=None if settings["trim"] == 0.0 else settings["share_outside"],
             sample_weight=rows.weights,
             scaled_without_itself=scaling.apply_to_training(rows.X, rows.weights) if many_columns else None,
+            outliers=outliers,
+            surely_trusted=None if known is None else rows.holding(known.inliers[drawn]),
             **sphere,
         )
     places, solution = rows.solution(learnt.trusted, learnt.solution)
+    n_outliers = len(solution.alpha) - len(places)
     scores, left_out = np.empty(len(X)), np.empty(len(X))
     scores[drawn], left_out[drawn] = rows.spread(learnt.scores), rows.spread(learnt.left_out_scores)
     others = np.arange(len(X))
@@ -119,6 +138,7 @@ def in_whole_space(
         0,
         scores,
         left_out,
+        solved=np.concatenate([drawn[places], len(X) + np.arange(n_outliers)]) if n_outliers else None,
     )
 
 
@@ -129,8 +149,9 @@ def in_subspace(
     parts: Components,
     settings: dict[str, Any],
     boundary: type[Boundary],
+    known: Known | None = None,
 ) -> Model:
-    """The paper's Algorithm 1, on the trusted rows."""
+    """The paper's Algorithm 1, on the trusted rows; labelled outliers are negative examples of its sphere."""
     upper = bounds(trusted, weights, settings)
     rows, weights = rows_and_weights(X, weights, trusted)
     feature_map, Phi, missed = FeatureMap.learn(
@@ -150,14 +171,17 @@ def in_subspace(
     S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian, total)
     Q = start(Phi, S_x, settings, settings["random_state"], weights, total)
 
-    def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> tuple[Boundary, QPSolution]:
-        return boundary.fit(
-            Z, residual2, upper, backend=parts.qp_backend, tol=settings["qp_tol"], last_alpha=last_alpha
-        )
-
     data = TrainingData(Phi, graph, S_x, missed, weights)
+    n_outliers = 0 if known is None else len(known.outliers)
+    solver = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
+
+    def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> tuple[Boundary, QPSolution]:
+        if n_outliers:
+            return Sphere.fit_with_outliers(Z, residual2, upper, n_outliers, last_alpha=last_alpha, **solver)
+        return boundary.fit(Z, residual2, upper, last_alpha=last_alpha, **solver)
+
     result = alternate(
-        data,
+        data if known is None or not n_outliers else _with_outliers(data, feature_map, known, parts, settings),
         Q,
         updater=parts.updater,
         fit_boundary=fit_boundary,
@@ -183,4 +207,24 @@ def in_subspace(
         result.best_iteration,
         scores,
         left_out,
+        solved=np.concatenate([trusted, len(X) + np.arange(n_outliers)]) if n_outliers else None,
+    )
+
+
+def _with_outliers(
+    data: TrainingData, feature_map: FeatureMap, known: Known, parts: Components, settings: dict[str, Any]
+) -> TrainingData:
+    """The training data with the features of labelled outliers after the others, in no graph and without weight."""
+    if settings["n_iter"] and not parts.updater.supports_outliers:
+        raise ValueError(
+            f"updater {parts.updater.name!r} does not take labelled outliers; use 'gradient', 'spectral', 'newton' or "
+            "'riemannian'"
+        )
+    Phi, missed = feature_map.features(known.outliers)
+    weights = np.ones(len(data.Phi)) if data.sample_weight is None else data.sample_weight
+    return replace(
+        data,
+        Phi=np.vstack([data.Phi, Phi]),
+        missed=None if data.missed is None or missed is None else np.concatenate([data.missed, missed]),
+        sample_weight=np.concatenate([weights, np.zeros(len(Phi))]),
     )

@@ -39,7 +39,7 @@ def check_parameters(params: dict[str, Any]) -> None:
     for name in ("C", "nu"):
         if not (params[name] is None or _is_real(params[name])):
             _refuse(f"{name} must be a number or None", params[name])
-    for name in ("novelty", "residual"):
+    for name in ("novelty", "residual", "use_labels"):
         if not isinstance(params[name], bool | np.bool_):
             _refuse(f"{name} must be True or False", params[name])
     if not (params["center"] is None or isinstance(params["center"], bool | np.bool_)):

@@ -38,6 +38,7 @@ PAPER: dict[str, Any] = {
     "threshold": "radius",
     "contamination": 0.1,
     "calibration": None,
+    "use_labels": False,
     "random_state": None,
 }
 

@@ -37,6 +37,7 @@ class Gradient(Updater):
     """
 
     name = "gradient"
+    supports_outliers = True
     aliases = ("GR",)
     inherits = ("step_size", "psi", "beta")
 
