@@ -19,6 +19,7 @@ import numpy as np
 from pyod_gessvdd import __version__
 from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.experiments.data.datasets import Dataset
+from pyod_gessvdd.experiments.data.traits import TRAITS, traits
 from pyod_gessvdd.experiments.detectors.specs import Detector
 from pyod_gessvdd.experiments.environment import machine, versions
 from pyod_gessvdd.experiments.run.job import COUNTS, TEXT, Job, JobResult, Key, columns
@@ -52,6 +53,8 @@ CREATE TABLE claims (
     dataset TEXT, detector TEXT, setting TEXT, seed INTEGER, host TEXT, pid INTEGER, started REAL,
     PRIMARY KEY ({_KEY}));
 """
+
+_OF_DATA = ", ".join(("name", "source", "sha256", "n_rows", "n_features", "n_outliers", *TRAITS))
 
 _ORDERED_JOBS = """
 SELECT jobs.* FROM jobs
@@ -102,7 +105,7 @@ class Store:
     def create(cls, folder: str | os.PathLike[str], arguments: Mapping[str, Any]) -> Store:
         """Make a run folder; of two processes that do so at the same time one makes it and both open it.
 
-        A table of jobs that lacks a column, such as one of an earlier version, gets it.
+        A table that lacks a column, such as one of an earlier version, gets it.
         """
         folder = Path(folder)
         wanted = columns(arguments.get("metrics", ()))
@@ -124,10 +127,11 @@ class Store:
                     connection.executemany(
                         "INSERT INTO meta VALUES (?, ?)", [(key, json.dumps(value)) for key, value in meta.items()]
                     )
-                there = {row[1] for row in connection.execute("PRAGMA table_info(jobs)")}
-                for name in wanted if there else ():
-                    if name not in there:
-                        connection.execute(f"ALTER TABLE jobs ADD COLUMN {_typed(name)}")
+                for table, names in (("jobs", wanted), ("datasets", TRAITS)):
+                    there = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+                    for name in names if there else ():
+                        if name not in there:
+                            connection.execute(f"ALTER TABLE {table} ADD COLUMN {_typed(name)}")
         except (OSError, sqlite3.OperationalError) as error:
             raise ComparisonError(f"cannot write to the run folder {folder}: {error}") from error
         return cls(folder)
@@ -172,14 +176,20 @@ class Store:
 
     def add(self, datasets: Iterable[Dataset], detectors: Iterable[Detector]) -> None:
         """Write down what is compared; what is there already stays."""
+        known = {name for (name,) in self._rows("SELECT name FROM datasets")}
         of_data = [
-            (data.name, data.origin, data.sha256, data.n_rows, data.n_features, data.n_outliers) for data in datasets
-        ]
+            (data.name, data.origin, data.sha256, data.n_rows, data.n_features, data.n_outliers,
+             *(traits(data.arrays()[0])[name] for name in TRAITS))
+            for data in datasets
+            if data.name not in known
+        ]  # fmt: skip
         of_detectors = [
             (detector.name, detector.spec, detector.path, json.dumps(detector.written())) for detector in detectors
         ]
         with self._lock, _transaction(self._connection):
-            self._connection.executemany("INSERT OR IGNORE INTO datasets VALUES (?, ?, ?, ?, ?, ?)", of_data)
+            self._connection.executemany(
+                f"INSERT OR IGNORE INTO datasets ({_OF_DATA}) VALUES ({', '.join('?' * 9)})", of_data
+            )
             self._connection.executemany("INSERT OR IGNORE INTO detectors VALUES (?, ?, ?, ?)", of_detectors)
 
     def claim(self, job: Job) -> bool:

@@ -11,6 +11,8 @@ from pyod_gessvdd.experiments.metrics import described
 from pyod_gessvdd.experiments.protocols import known_protocols
 from pyod_gessvdd.experiments.protocols.protocol import Protocol
 from pyod_gessvdd.experiments.report.formats import listing, natural, number, plural, probability
+from pyod_gessvdd.experiments.statistics.bayes import ROPE
+from pyod_gessvdd.experiments.statistics.losses import LABELS, against_the_best_other, common_traits, subject_of
 from pyod_gessvdd.experiments.statistics.ranks import (
     deviations,
     means,
@@ -30,6 +32,9 @@ Row = dict[str, Any]
 
 #: Fewer data sets than this give the tests little power; Demšar asks for more than ten.
 FEW_DATASETS = 10
+
+#: So many of the largest losses are listed.
+SHOWN_LOSSES = 15
 
 
 def content(result: ComparisonResult) -> Row:
@@ -99,13 +104,39 @@ def sections(result: ComparisonResult, only_first_metric: bool = False) -> list[
                 "name": setting,
                 "title": protocol.title if protocol else setting,
                 "protocol": protocol.description if protocol else "",
-                "metrics": [_by_metric(rows, metric) for metric in metrics[: 1 if only_first_metric else None]],
+                "metrics": [
+                    _by_metric(rows, metric) | {"losses": None if only_first_metric else _losses(result, rows, metric)}
+                    for metric in metrics[: 1 if only_first_metric else None]
+                ],
                 "notes": _notes(rows),
                 "datasets": sorted(rows["dataset"].unique(), key=natural),
                 "shown": [described(metric) for metric in metrics],
             }
         )
     return said
+
+
+def _losses(result: ComparisonResult, rows: pd.DataFrame, metric: str) -> Row | None:
+    """Where our best detector loses, if there are other detectors and enough data sets."""
+    setting = str(rows["setting"].iloc[0])
+    classes = dict(zip(result.detectors["name"], result.detectors["class"], strict=True))
+    if rows["dataset"].nunique() < FEW_DATASETS or len({classes[name] for name in rows["detector"].unique()}) < 2:
+        return None
+    subject = subject_of(result, metric, setting)
+    table = against_the_best_other(result, metric, setting, subject)
+    if len(table) < FEW_DATASETS:
+        return None
+    traits = {name: label for name, label in LABELS.items() if name in table}
+    lost = table[table["difference"] < 0].head(SHOWN_LOSSES)
+    return {
+        "subject": subject,
+        "table": table,
+        "rows": lost.rename_axis("dataset").reset_index().to_dict("records"),
+        "traits": traits,
+        "common": common_traits(table),
+        "n_lost": int((table["difference"] < -ROPE).sum()),
+        "n_won": int((table["difference"] > ROPE).sum()),
+    }
 
 
 def _by_metric(rows: pd.DataFrame, metric: str) -> Row:

@@ -37,6 +37,11 @@ def statistic(value: Any) -> str:
     return NONE if missing(value) else f"{value:g}"
 
 
+def trait(value: Any) -> str:
+    """A count as it is, anything else with three digits."""
+    return NONE if missing(value) else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def missing(value: Any) -> bool:
     """Whether there is no value: None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))

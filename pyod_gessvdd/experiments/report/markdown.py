@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyod_gessvdd.experiments.metrics import Metric
-from pyod_gessvdd.experiments.report.formats import number, probability, seconds, statistic, with_deviation
+from pyod_gessvdd.experiments.report.formats import number, probability, seconds, statistic, trait, with_deviation
 
 Row = dict[str, Any]
 
@@ -89,6 +89,28 @@ def pairs_table(metric: Row) -> str:
     return pipe_table(["Detector", "against", "Better", "T", "p", "p (Holm)", "Wins", "Data sets"], rows, n_left=3)
 
 
+def beliefs_table(metric: Row) -> str:
+    """The Bayesian tests, a row per pair: how likely the first is practically better, equal and worse, in per cent."""
+    rows = [
+        [escape_markdown(row["a"]), escape_markdown(row["b"]),
+         *(_bold(number(100 * row[key], 0), row[key] >= 0.95) for key in ("better", "equal", "worse"))]
+        for row in metric["significance"].bayes.to_dict("records")
+    ]  # fmt: skip
+    return pipe_table(["Detector", "against", "Better (%)", "Equal (%)", "Worse (%)"], rows, n_left=2)
+
+
+def losses_table(losses: Row) -> str:
+    """The largest losses with the traits of the data."""
+    rows = [
+        [escape_markdown(row["dataset"]), escape_markdown(row["other"]),
+         *(number(row[key], 3) for key in ("own", "best", "difference")),
+         *(trait(row[name]) for name in losses["traits"])]
+        for row in losses["rows"]
+    ]  # fmt: skip
+    headings = ["Data set", "Best other", "Own", "Best", "Difference", *losses["traits"].values()]
+    return pipe_table(headings, rows, n_left=2)
+
+
 def failures_table(jobs: list[Row]) -> str:
     """What failed, with the error's line; the tracebacks are in the HTML report."""
     rows = [
@@ -126,5 +148,8 @@ def _bold(text: str, is_best: bool) -> str:
 #: The tables by the name that the template calls them.
 TABLES: dict[str, Callable[..., str]] = {
     table.__name__: table
-    for table in (board_table, values_table, pairs_table, failures_table, datasets_table, detectors_table)
+    for table in (
+        *(board_table, values_table, pairs_table, beliefs_table, losses_table),
+        *(failures_table, datasets_table, detectors_table),
+    )
 }

@@ -12,7 +12,15 @@ from pyod_gessvdd.experiments.metrics import described
 from pyod_gessvdd.experiments.report import formats
 from pyod_gessvdd.experiments.report.content import content
 from pyod_gessvdd.experiments.report.markdown import TABLES, escape_markdown
-from pyod_gessvdd.experiments.report.panels import axes_of_panels, dataset_panels, heat, metric_figures, wilcoxon_matrix
+from pyod_gessvdd.experiments.report.panels import (
+    axes_of_panels,
+    bayes_matrix,
+    dataset_panels,
+    heat,
+    loss_figures,
+    metric_figures,
+    wilcoxon_matrix,
+)
 from pyod_gessvdd.experiments.report.style import lines
 from pyod_gessvdd.experiments.report.svg import VARIABLES
 from pyod_gessvdd.experiments.statistics.ranks import metric_columns
@@ -98,9 +106,11 @@ def _html(result: ComparisonResult, said: dict[str, Any]) -> str:
         metrics = [
             by_metric
             | {
-                "figures": metric_figures(result, section["name"], by_metric),
+                "figures": metric_figures(result, section["name"], by_metric)
+                | loss_figures(result, section["name"], by_metric),
                 "heat": heat(by_metric),
                 "matrix": wilcoxon_matrix(by_metric["significance"]),
+                "beliefs": bayes_matrix(by_metric["significance"]),
             }
             for by_metric in section["metrics"]
         ]
@@ -160,6 +170,7 @@ def _environment() -> Environment:
         "seconds": formats.seconds,
         "probability": formats.probability,
         "statistic": formats.statistic,
+        "trait": formats.trait,
         "md": escape_markdown,
         **TABLES,
     }

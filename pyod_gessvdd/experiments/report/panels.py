@@ -8,6 +8,7 @@ import numpy as np
 
 from pyod_gessvdd.experiments.report import curves as points
 from pyod_gessvdd.experiments.report import figures
+from pyod_gessvdd.experiments.report import loss_figures as loss_pictures
 from pyod_gessvdd.experiments.report.svg import inline_svg
 from pyod_gessvdd.experiments.statistics.ranks import of_setting
 from pyod_gessvdd.experiments.statistics.significance import Significance
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from pyod_gessvdd.experiments.result import ComparisonResult
 
 Row = dict[str, Any]
+
+#: From this place on a cell of the heat map is so dark (in the dark theme: so light) that its ink is the other one; at
+#: this point both have a contrast of 4.5 to 1.
+DEEP = 0.66
 
 
 def metric_figures(result: ComparisonResult, setting: str, by_metric: Row) -> dict[str, str]:
@@ -97,6 +102,7 @@ def heat(by_metric: Row) -> list[Row]:
                 "deviation": deviation,
                 "place": float(np.clip((value - record.floor) / (1 - record.floor), 0, 1)),
                 "best": value == best,
+                "deep": float(np.clip((value - record.floor) / (1 - record.floor), 0, 1)) > DEEP,
             }
             if np.isfinite(value)
             else None
@@ -104,6 +110,33 @@ def heat(by_metric: Row) -> list[Row]:
         ]
         rows.append({"dataset": dataset, "cells": cells})
     return rows
+
+
+def bayes_matrix(found: Significance) -> list[Row]:
+    """Rows of the matrix of beliefs: how likely the detector of the row is practically better than each other one."""
+    names = list(found.mean_ranks.index)
+    belief = {}
+    for row in found.bayes.to_dict("records"):
+        belief[row["a"], row["b"]] = row
+        belief[row["b"], row["a"]] = row | {"better": row["worse"], "worse": row["better"]}
+    return [{"detector": a, "cells": [belief.get((a, b)) for b in names]} for a in names]
+
+
+def loss_figures(result: ComparisonResult, setting: str, by_metric: Row) -> Row:
+    """The scatter plot of all data sets, the losses by trait, and the table of the largest, if there are enough."""
+    lost = by_metric["losses"]
+    if lost is None:
+        return {}
+    metric, table, subject = by_metric["key"], lost["table"], lost["subject"]
+    said = f"{by_metric['name']} of {subject} against the best other detector, {len(table)} data sets."
+    return {
+        "scatter": inline_svg(loss_pictures.scatter(table, subject, metric), f"scatter-{setting}-{metric}", said),
+        "by_trait": inline_svg(
+            loss_pictures.by_trait(table, subject, metric),
+            f"traits-{setting}-{metric}",
+            f"Difference to the best other detector by the traits of the data; {'; '.join(lost['common'])}.",
+        ),
+    }
 
 
 def wilcoxon_matrix(found: Significance) -> list[Row]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyod_gessvdd.experiments.statistics.bayes import bayesian_signed_ranks
 from pyod_gessvdd.experiments.statistics.ranks import DECIMALS, check_metric, means, of_setting, ranks, signed
 from pyod_gessvdd.experiments.statistics.signed_ranks import LEVEL, signed_ranks
 
@@ -39,6 +40,9 @@ class Significance:
         A row per pair: ``a``, ``b``, ``better`` (of the two, empty for a draw), ``T`` (the smaller sum of signed
         ranks), ``p`` (two-sided, exact), ``n`` (data sets that both finished), ``wins`` and ``losses`` (of them, where
         ``a`` and where ``b`` is better) and ``p_holm`` (Holm's correction over all pairs).
+    bayes : DataFrame
+        A row per pair: ``a``, ``b`` and how likely it is that ``a`` is practically ``better``, that the two are
+        ``equal`` (differences within 0.01), and that ``a`` is ``worse``.
     alpha : float
         The level of the tests.
     """
@@ -53,6 +57,7 @@ class Significance:
     critical_difference: float | None
     nemenyi: pd.DataFrame | None
     wilcoxon: pd.DataFrame
+    bayes: pd.DataFrame
     alpha: float = LEVEL
 
 
@@ -92,6 +97,7 @@ def significance(
         friedman = _friedman(rank_of)
         difference = _critical_difference(n_detectors, n_datasets, alpha)
         nemenyi = _nemenyi(rank_of[mean_ranks.index])
+    values = signed(means(rows, metric), metric)[mean_ranks.index]
     return Significance(
         metric=metric,
         setting=str(rows["setting"].iloc[0]),
@@ -102,7 +108,8 @@ def significance(
         friedman_p=friedman[1],
         critical_difference=difference,
         nemenyi=nemenyi,
-        wilcoxon=_wilcoxon(signed(means(rows, metric), metric)[mean_ranks.index]),
+        wilcoxon=_wilcoxon(values),
+        bayes=_bayes(values),
         alpha=alpha,
     )
 
@@ -129,6 +136,13 @@ def _nemenyi(rank_of: pd.DataFrame) -> pd.DataFrame:
 
     p = posthoc_nemenyi_friedman(rank_of.to_numpy())
     return pd.DataFrame(np.asarray(p), index=rank_of.columns, columns=rank_of.columns)
+
+
+def _bayes(values: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    pairs = [(a, b, *bayesian_signed_ranks((values[a] - values[b]).dropna())) for a, b in combinations(values, 2)]
+    return pd.DataFrame(pairs, columns=["a", "b", "better", "equal", "worse"])
 
 
 def _wilcoxon(values: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,9 @@ import re
 import sqlite3
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -20,9 +22,12 @@ from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.experiments.report import formats
 from pyod_gessvdd.experiments.report.markdown import escape_markdown, pipe_table
 from pyod_gessvdd.experiments.report.page import write_report
+from pyod_gessvdd.experiments.report.panels import DEEP
 from pyod_gessvdd.experiments.store import Store
 from tests.experiments.report.test_figures import toy
 from tests.experiments.runs import NASTY, run
+
+TEMPLATES = Path(formats.__file__).parent / "templates"
 
 
 class Page(HTMLParser):
@@ -153,6 +158,61 @@ def test_a_run_of_one_detector_on_one_data_set_has_a_sentence_instead_of_tests(t
     assert "Critical-difference diagram of" not in html
     assert "No test row is also a training row." in html
     assert 'id="failures"' not in html
+
+
+def test_ten_data_sets_show_where_our_detector_loses(tmp_path):
+    data = {f"set {i}": toy(i) for i in (*range(2, 11), 1)}
+    result = run(tmp_path, data, ["essvdd", "hbos", "knn"], {"novelty": (0,)}, ["roc_auc"])
+    html, text = result.to_html(), result.to_markdown()
+    assert "<h3>Where ESSVDD loses</h3>" in html
+    assert "ROC-AUC of ESSVDD against the best other detector, 10 data sets." in html
+    assert "### Where ESSVDD loses in ROC-AUC" in text
+    assert "### Practical differences in ROC-AUC, by the Bayesian signed-rank test" in text
+    # Data sets in the order in which a reader looks for them.
+    order = re.findall(r"^\| (set \d+) +\| \W*\d\.\d{4}", text, re.MULTILINE)
+    assert order[:10] == [f"set {i}" for i in range(1, 11)]
+
+
+def test_the_heat_maps_ink_has_enough_contrast_everywhere_in_both_themes():
+    """The ramp is mixed in OKLab, and its ink changes at one place: at least 4.5 to 1 at every place."""
+    css = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    names = ("heat-low", "heat-high", "heat-ink", "heat-deep-ink")
+    found = {name: re.search(rf"--{name}: light-dark\((#\w{{6}}), (#\w{{6}})\)", css).groups() for name in names}
+    for theme in (0, 1):
+        low, high, ink, deep = (_linear(found[name][theme]) for name in names)
+        for place in [i / 200 for i in range(201)]:
+            mixed = [(1 - place) * a + place * b for a, b in zip(_oklab(low), _oklab(high), strict=True)]
+            light = _luminance_of_oklab(mixed)
+            text = _luminance(deep if place > DEEP else ink)
+            assert (max(light, text) + 0.05) / (min(light, text) + 0.05) >= 4.5, (theme, place)
+
+
+def _linear(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+
+
+def _luminance(rgb):
+    return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
+
+
+TO_LMS = ((0.4122214708, 0.5363325363, 0.0514459929), (0.2119034982, 0.6806995451, 0.1073969566),
+          (0.0883024619, 0.2817188376, 0.6299787005))  # fmt: skip
+TO_LAB = ((0.2104542553, 0.7936177850, -0.0040720468), (1.9779984951, -2.4285922050, 0.4505937099),
+          (0.0259040371, 0.7827717662, -0.8086757660))  # fmt: skip
+
+
+def _times(matrix, vector):
+    return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
+
+
+def _oklab(rgb):
+    return _times(TO_LAB, [value ** (1 / 3) for value in _times(TO_LMS, rgb)])
+
+
+def _luminance_of_oklab(lab):
+    lms = np.linalg.solve(TO_LAB, lab) ** 3
+    return _luminance(np.linalg.solve(TO_LMS, lms))
 
 
 def test_a_run_in_which_everything_failed_is_reported(tmp_path):
