@@ -30,6 +30,8 @@ COUNTS = ("n_train", "n_test", "n_outliers", "n_features", "duplicates")
 #: So many rows a detector is fitted on before the clock starts, and so many warnings of a job are kept.
 WARM_UP_ROWS = 60
 KEPT_WARNINGS = 20
+#: The most characters that are kept of a message or a warning, and of a traceback.
+LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 20_000
 
 
 def columns(metrics: Sequence[str] = ()) -> tuple[str, ...]:
@@ -80,8 +82,32 @@ class BadAnswerError(ValueError):
 
 def failure(job: Job, status: str, error: str, details: str | None = None, **values: Any) -> JobResult:
     """The result of a job that has no figures."""
-    one_line = " ".join(error.split())
+    one_line = storable(" ".join(error.split()), LONGEST_MESSAGE)
+    details = None if details is None else storable(details, LONGEST_TRACEBACK)
     return JobResult({**_row(job, status), "error": one_line, "traceback": details, **values})
+
+
+def storable(text: str, limit: int) -> str:
+    """Text that a database takes, of at most so many characters: its beginning and its end.
+
+    Parameters
+    ----------
+    text : str
+        Whatever a detector said; half of a surrogate pair, which is no character, is written out.
+    limit : int
+        The most characters.
+    """
+    if len(text) > limit:
+        text = f"{text[: limit // 2]} … {text[-limit // 2 :]}"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _said(error: BaseException) -> str:
+    """An exception's type and message; its own code may fail at that."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return f"{type(error).__name__}, whose message cannot be shown"
 
 
 def run_job(job: Job) -> JobResult:
@@ -101,9 +127,16 @@ def run_job(job: Job) -> JobResult:
             counts = _counts(splits)
             result = _measured(job, splits)
         except (Exception, SystemExit) as error:
-            result = failure(job, "failed", f"{type(error).__name__}: {error}", traceback.format_exc())
+            result = failure(job, "failed", _said(error), _traceback())
     result.row |= {**counts, "warnings": _one_line_each(caught)}
     return result
+
+
+def _traceback() -> str:
+    try:
+        return traceback.format_exc()
+    except Exception:
+        return "the traceback cannot be shown"
 
 
 def _row(job: Job, status: str) -> dict[str, Any]:
@@ -213,6 +246,8 @@ def _checked_scores(scores: Any, n_rows: int) -> np.ndarray:
     scores = np.asarray(scores)
     if scores.shape != (n_rows,):
         raise BadAnswerError(f"decision_function returned the shape {scores.shape} for {n_rows} rows")
+    if scores.dtype.kind not in "biuf":
+        raise BadAnswerError(f"decision_function returned scores of type {scores.dtype}, which are no real numbers")
     scores = scores.astype(np.float64)
     bad = int((~np.isfinite(scores)).sum())
     if bad:
@@ -228,5 +263,8 @@ def _checked_labels(labels: Any, n_rows: int) -> np.ndarray:
 
 
 def _one_line_each(caught: list[warnings.WarningMessage]) -> list[str]:
-    lines = [f"{entry.category.__name__}: {' '.join(str(entry.message).split())}" for entry in caught]
+    lines = [
+        storable(f"{entry.category.__name__}: {' '.join(str(entry.message).split())}", LONGEST_MESSAGE)
+        for entry in caught
+    ]
     return list(dict.fromkeys(lines))[:KEPT_WARNINGS]
