@@ -220,6 +220,8 @@ class UpdateState:
     sample_weight : ndarray of shape (N,) or None
         How often each sample counts, positive, and 0 for labelled outliers; None if each counts once. α and the graph
         have it in them already.
+    n_outliers : int
+        How many samples, the last ones, are labelled outliers.
     """
 
     Q: Array
@@ -234,6 +236,7 @@ class UpdateState:
     memo: dict[Any, Any] = field(default_factory=dict)
     boundary: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
     sample_weight: Array | None = None
+    n_outliers: int = 0
 
     @property
     def sign(self) -> float:

@@ -252,9 +252,10 @@ class SSVDD(_Member):
 
     Parameters
     ----------
-    psi : {0, 1, 2, 3}, default=0
+    psi : {0, 1, 2, 3}, str, Laplacian or matrix, default=0
         ψ = Tr(Q X λ λᵀ Xᵀ Qᵀ): 0 none; 1 λ = 1, which vanishes on centred features; 2 λ = α; 3 λ = α for the samples on
-        the sphere and 0 elsewhere. See :class:`~pyod_gessvdd.updaters.gradient.Gradient`.
+        the sphere and 0 elsewhere. A graph, as for ``laplacian`` of GESSVDD, makes it Tr(Q X L Xᵀ Qᵀ): this is X-SSVDD.
+        See :class:`~pyod_gessvdd.updaters.gradient.Gradient`.
     beta : float, default=0.01
         β, the weight of ψ.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
@@ -275,7 +276,7 @@ residual, threshold, contamination, calibration, use_labels, random_state
     def __init__(
         self,
         *,
-        psi: int = 0,
+        psi: Any = 0,
         beta: float = 0.01,
         kernel: Any = "rbf",
         gamma: Any = None,
@@ -303,7 +304,8 @@ residual, threshold, contamination, calibration, use_labels, random_state
     @property
     def variant(self) -> str | None:
         """The paper's name of the variant, or None with a regulariser."""
-        return None if self.psi and self.beta else variant_name(self._fixed["laplacian"], "gradient", "min")
+        plain = not self.beta or (isinstance(self.psi, int) and self.psi == 0)
+        return None if not plain else variant_name(self._fixed["laplacian"], "gradient", "min")
 
 
 class ESSVDD(SSVDD):

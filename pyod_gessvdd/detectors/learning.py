@@ -227,4 +227,5 @@ def _with_outliers(
         Phi=np.vstack([data.Phi, Phi]),
         missed=None if data.missed is None or missed is None else np.concatenate([data.missed, missed]),
         sample_weight=np.concatenate([weights, np.zeros(len(Phi))]),
+        n_outliers=len(Phi),
     )
