@@ -13,7 +13,7 @@ from pyod_gessvdd.experiments.run.job import COUNTS, TEXT
 from pyod_gessvdd.experiments.run.job import columns as job_columns
 from pyod_gessvdd.experiments.store import Store
 from pyod_gessvdd.extras import need
-from pyod_gessvdd.formulas import defused_frame
+from pyod_gessvdd.tabular.formulas import defused_frame
 
 if TYPE_CHECKING:
     import pandas as pd
