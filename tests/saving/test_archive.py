@@ -119,9 +119,7 @@ def test_members_that_share_their_bytes_are_refused(path):
     with zipfile.ZipFile(path, "a") as archive:
         archive.filelist += [archive.getinfo(DOCUMENT)] * 50
         archive._didModify = True
-    with pytest.raises(
-        ModelFileError, match="or a damaged one: its members are larger than the file"
-    ):
+    with pytest.raises(ModelFileError, match="or a damaged one: its members are larger than the file"):
         read_archive(path)
 
 
