@@ -96,7 +96,7 @@ def write_report(result: ComparisonResult, folder: str | os.PathLike[str]) -> li
         for text, path in zip(texts, paths[1:], strict=True):
             _written(text, path)
     except OSError as error:
-        raise ComparisonError(f"the report cannot be written to {folder}: {error.strerror or error}") from error
+        raise ComparisonError(f"the reports cannot be written to {str(folder)!r}: {error.strerror or error}") from error
     return paths
 
 
