@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyod_gessvdd.checks import kernels, laplacians, qp_backends, updaters
+from pyod_gessvdd.checks import feature_laplacians, kernels, laplacians, qp_backends, updaters
 from pyod_gessvdd.checks.check import Check, CheckFailed, CheckFunction, describe
 from pyod_gessvdd.components.registry import KINDS
 
@@ -29,6 +29,7 @@ __all__ = [
     "Check",
     "CheckFailed",
     "check_component",
+    "check_feature_laplacian",
     "check_kernel",
     "check_laplacian",
     "check_qp_backend",
@@ -40,6 +41,7 @@ _FUNCTIONS: dict[str, tuple[CheckFunction, ...]] = {
     "updater": updaters.CHECKS,
     "qp_backend": qp_backends.CHECKS,
     "kernel": kernels.CHECKS,
+    "feature_laplacian": feature_laplacians.CHECKS,
 }
 
 #: Of each kind, the names of its checks and what each demands, in one sentence.
@@ -53,7 +55,7 @@ def check_component(kind: str, component: Any) -> tuple[Check, ...]:
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel"}
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian"}
         What the component is for.
     component : type or instance
         A subclass of the kind's contract, or an instance of one.
@@ -89,3 +91,8 @@ def check_qp_backend(component: Any) -> tuple[Check, ...]:
 def check_kernel(component: Any) -> tuple[Check, ...]:
     """The checks of a :class:`~pyod_gessvdd.Kernel` class or instance."""
     return check_component("kernel", component)
+
+
+def check_feature_laplacian(component: Any) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.FeatureLaplacian` class or instance."""
+    return check_component("feature_laplacian", component)

@@ -1,7 +1,7 @@
-"""The four hooks of the pluggy entry-point group ``pyod_gessvdd``.
+"""The five hooks of the pluggy entry-point group ``pyod_gessvdd``.
 
 A plugin is a module (or object) with any of these functions, decorated with :data:`hookimpl`; each calls ``register``
-once per component class it brings. ``contract = 2`` in it says which version of the contract it was written for
+once per component class it brings. ``contract = 3`` in it says which version of the contract it was written for
 (:data:`pyod_gessvdd.CONTRACT`); without a word that is 1.
 """
 
@@ -35,3 +35,8 @@ def register_qp_backends(register: Callable[[type], None]) -> None:
 @hookspec
 def register_kernels(register: Callable[[type], None]) -> None:
     """Call ``register(cls)`` for each :class:`~pyod_gessvdd.Kernel` subclass."""
+
+
+@hookspec
+def register_feature_laplacians(register: Callable[[type], None]) -> None:
+    """Call ``register(cls)`` for each :class:`~pyod_gessvdd.FeatureLaplacian` subclass."""

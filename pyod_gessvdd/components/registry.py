@@ -22,7 +22,15 @@ from typing import Any
 import pluggy
 
 from pyod_gessvdd.components import hookspecs
-from pyod_gessvdd.components.contracts import CONTRACT, Component, Kernel, Laplacian, QPBackend, Updater
+from pyod_gessvdd.components.contracts import (
+    CONTRACT,
+    Component,
+    FeatureLaplacian,
+    Kernel,
+    Laplacian,
+    QPBackend,
+    Updater,
+)
 from pyod_gessvdd.components.known_plugins import distribution_that_brings
 from pyod_gessvdd.errors import PluginError, UnknownComponentError, warn
 
@@ -37,6 +45,7 @@ KINDS: dict[str, type[Component]] = {
     "updater": Updater,
     "qp_backend": QPBackend,
     "kernel": Kernel,
+    "feature_laplacian": FeatureLaplacian,
 }
 
 #: What a name or alias may be; anything else in a component parameter is a spec string.
@@ -189,7 +198,7 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel"}, optional
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian"}, optional
         Only the components of this kind.
 
     Returns
