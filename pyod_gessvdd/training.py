@@ -28,7 +28,7 @@ class TrainingData:
 
     ``missed`` is what the features miss of each row, of shape (N,), if the residual counts, else None;
     ``sample_weight`` how often each row counts, None if all count alike. The last ``n_outliers`` rows are labelled
-    outliers, which have no part in the graph.
+    outliers, which have no part in the graph. ``penalty`` is βL of a graph over the columns.
     """
 
     Phi: Array
@@ -37,6 +37,7 @@ class TrainingData:
     missed: Array | None = None
     sample_weight: Array | None = None
     n_outliers: int = 0
+    penalty: Graph | None = None
 
 
 @dataclass
@@ -129,6 +130,7 @@ def alternate(
                 boundary=solution.boundary,
                 sample_weight=data.sample_weight,
                 n_outliers=data.n_outliers,
+                penalty=data.penalty,
             )
             with names_the_writer(f"updater {updater.name!r}"):
                 returned = updater.update(state)

@@ -22,7 +22,15 @@ from typing import Any
 import pluggy
 
 from pyod_gessvdd.components import hookspecs
-from pyod_gessvdd.components.contracts import CONTRACT, Component, Kernel, Laplacian, QPBackend, Updater
+from pyod_gessvdd.components.contracts import (
+    CONTRACT,
+    Component,
+    FeatureLaplacian,
+    Kernel,
+    Laplacian,
+    QPBackend,
+    Updater,
+)
 from pyod_gessvdd.components.known_plugins import distribution_that_brings
 from pyod_gessvdd.errors import PluginError, UnknownComponentError, warn
 
@@ -37,6 +45,7 @@ KINDS: dict[str, type[Component]] = {
     "updater": Updater,
     "qp_backend": QPBackend,
     "kernel": Kernel,
+    "feature_laplacian": FeatureLaplacian,
 }
 
 #: What experiments take from plugins: records and classes with a ``name``, asked for by the first experiment.
@@ -228,7 +237,7 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel", "metric", "protocol"}, optional
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian", "metric", "protocol"}, optional
         Only the components of this kind, or the metrics or protocols of experiments.
 
     Returns

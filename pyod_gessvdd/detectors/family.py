@@ -259,7 +259,7 @@ class SSVDD(_Member):
     beta : float, default=0.01
         β, the weight of ψ.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, calibration, use_labels, random_state
+residual, threshold, contamination, calibration, use_labels, feature_laplacian, feature_beta, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
 
     Examples
@@ -297,6 +297,8 @@ residual, threshold, contamination, calibration, use_labels, random_state
         contamination: Any = 0.1,
         calibration: float | None = None,
         use_labels: bool = False,
+        feature_laplacian: Any = None,
+        feature_beta: float = 0.1,
         random_state: Any = None,
     ) -> None:
         self._store(locals())
@@ -318,7 +320,7 @@ class ESSVDD(SSVDD):
     psi, beta
         As in :class:`SSVDD`.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, calibration, use_labels, random_state
+residual, threshold, contamination, calibration, use_labels, feature_laplacian, feature_beta, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
     """
 

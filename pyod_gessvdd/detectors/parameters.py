@@ -38,6 +38,8 @@ def check_parameters(params: dict[str, Any]) -> None:
     for name in ("step_size", "qp_tol"):
         if not (_is_real(params[name]) and 0 < params[name] < np.inf):
             _refuse(f"{name} must be a positive number", params[name])
+    if not (_is_real(params["feature_beta"]) and 0 <= params["feature_beta"] < np.inf):
+        _refuse("feature_beta must be a number of at least 0", params["feature_beta"])
     for name in ("C", "nu"):
         if not (params[name] is None or _is_real(params[name])):
             _refuse(f"{name} must be a number or None", params[name])

@@ -40,6 +40,7 @@ class Kind:
     parameter: str
     value: str
     dependencies: tuple[str, ...] = ("numpy", "pyod-gessvdd")
+    settings: str = ""
 
 
 DETAILS = {
@@ -60,6 +61,13 @@ DETAILS = {
         "width",
         "30.0",
         ("numpy", "pyod-gessvdd", "scikit-learn"),
+    ),
+    "feature_laplacian": Kind(
+        "FeatureLaplacian",
+        "a graph over the columns, linked by their squared correlation.",
+        "power",
+        "2.0",
+        settings='kernel="linear", n_components=2, ',
     ),
 }
 
@@ -101,6 +109,7 @@ class Package:
             summary=details.summary,
             parameter=details.parameter,
             value=details.value,
+            settings=details.settings,
             example=f"{details.parameter}={details.value}",
             dependencies=", ".join(f'"{name}"' for name in details.dependencies),
         )
@@ -111,7 +120,7 @@ def write_plugin(kind: str, name: str, folder: str | Path = ".", *, overwrite: b
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel"}
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian"}
         The kind of component that it brings.
     name : str
         The component's name: letters, digits, and ``-`` or ``_`` between them.

@@ -46,7 +46,7 @@ class Gradient(Updater):
     """
 
     name = "gradient"
-    supports_outliers = True
+    by_scatter = True
     aliases = ("GR",)
     inherits = ("step_size", "psi", "beta", "random_state")
 
