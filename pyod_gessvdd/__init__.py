@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from pyod_gessvdd.components.contracts import CONTRACT, Kernel, Laplacian, QPBackend, Updater, UpdateState
+from pyod_gessvdd.components.contracts import (
+    CONTRACT,
+    FeatureLaplacian,
+    Kernel,
+    Laplacian,
+    QPBackend,
+    Updater,
+    UpdateState,
+)
 from pyod_gessvdd.components.hookspecs import hookimpl
 from pyod_gessvdd.components.registry import available
 from pyod_gessvdd.detectors.family import ESSVDD, ESVDD, GESVDD, GESVM, SSVDD, SVDD
 from pyod_gessvdd.detectors.gessvdd import GESSVDD
+from pyod_gessvdd.detectors.loading import load
 from pyod_gessvdd.detectors.multimodal import MSSVDD
 from pyod_gessvdd.dual import QPSolution, SVDDDual
 from pyod_gessvdd.graph import Graph
@@ -24,6 +33,7 @@ __all__ = [
     "MSSVDD",
     "SSVDD",
     "SVDD",
+    "FeatureLaplacian",
     "Graph",
     "Kernel",
     "Laplacian",
@@ -35,4 +45,5 @@ __all__ = [
     "Updater",
     "available",
     "hookimpl",
+    "load",
 ]

@@ -181,7 +181,7 @@ class QPSolution:
     Attributes
     ----------
     alpha : ndarray of shape (N,)
-        The dual variables.
+        The dual variables; those of labelled outliers are negative (:mod:`pyod_gessvdd.qp.signed`).
     center : ndarray of shape (d,)
         u = Zᵀα (paper eq. ``der2``).
     radius2 : float
@@ -222,8 +222,8 @@ class QPSolution:
 
     @property
     def support(self) -> Array:
-        """Indices with α_i > 0: the points on and outside the sphere."""
-        return np.flatnonzero(self.alpha > BOUND_TOLERANCE * self._bounds)
+        """Indices with α_i ≠ 0: the points on and outside the sphere, and labelled outliers on and inside."""
+        return np.flatnonzero(np.abs(self.alpha) > BOUND_TOLERANCE * self._bounds)
 
     @property
     def n_support(self) -> int:
@@ -232,13 +232,13 @@ class QPSolution:
 
     @property
     def boundary(self) -> Array:
-        """Indices with 0 < α_i < u_i: the points on the sphere."""
+        """Indices with 0 < |α_i| < u_i: the points on the sphere."""
         low, high = BOUND_TOLERANCE * self._bounds, (1.0 - BOUND_TOLERANCE) * self._bounds
-        return np.flatnonzero((self.alpha > low) & (self.alpha < high))
+        return np.flatnonzero((np.abs(self.alpha) > low) & (np.abs(self.alpha) < high))
 
     @property
     def outside(self) -> Array:
-        """Indices with α_i = u_i > 0: the points outside the sphere."""
+        """Indices with α_i = u_i > 0: the points outside the sphere, labelled outliers not counted."""
         return np.flatnonzero((self.alpha >= (1.0 - BOUND_TOLERANCE) * self._bounds) & (self._bounds > 0))
 
     @property

@@ -47,8 +47,16 @@ class SourceError(ValueError):
     """A source of rows cannot be read as asked: a changed file, another schema, a scheduler that has gone."""
 
 
+class NoSuchModelError(ValueError):
+    """A detector with these parameters does not exist for these rows; a search over a grid expects that."""
+
+
 class ModelFileError(ValueError):
     """A saved model, or a table to fit or score, is not usable as asked."""
+
+
+class TableError(ComparisonError, ModelFileError):
+    """A table cannot be read or used as asked; it is caught with whatever a comparison, a fit or a score raises."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -28,7 +28,8 @@ class TrainingData:
     """What stays the same during the alternation: the features, the graph over them, and its scatter.
 
     ``missed`` is what the features miss of each row, of shape (N,), if the residual counts, else None;
-    ``sample_weight`` how often each row counts, None if all count alike.
+    ``sample_weight`` how often each row counts, None if all count alike. The last ``n_outliers`` rows are labelled
+    outliers, which have no part in the graph. ``penalty`` is βL of a graph over the columns.
     """
 
     Phi: Array
@@ -36,6 +37,8 @@ class TrainingData:
     S_x: Array | None
     missed: Array | None = None
     sample_weight: Array | None = None
+    n_outliers: int = 0
+    penalty: Graph | None = None
 
     @property
     def counts_residual(self) -> bool:
@@ -53,6 +56,8 @@ class TrainingData:
             alpha=read_only(solution.alpha),
             boundary=solution.boundary,
             sample_weight=self.sample_weight,
+            n_outliers=self.n_outliers,
+            penalty=self.penalty,
             **known,
         )
 

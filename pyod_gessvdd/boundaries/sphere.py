@@ -11,6 +11,7 @@ from pyod_gessvdd.boundaries.boundary import Boundary, snapped
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.qp import solve_in_place
+from pyod_gessvdd.qp.signed import outlier_bounds, solve_signed
 
 Array = np.ndarray
 
@@ -48,6 +49,34 @@ class Sphere(Boundary):
     ) -> tuple[Sphere, QPSolution]:
         """Solve the SVDD dual, with the residuals as its linear term."""
         solution = solve_in_place(Z, upper, backend, tol, last_alpha, residual2)
+        return cls(solution.center, solution.radius2), solution
+
+    @classmethod
+    def fit_with_outliers(
+        cls,
+        Z: Array,
+        residual2: Array | None,
+        upper: Array,
+        n_outliers: int,
+        *,
+        backend: QPBackend,
+        tol: float,
+        last_alpha: Array | None = None,
+    ) -> tuple[Sphere, QPSolution]:
+        """:meth:`fit` where the last points are labelled outliers, which are to be outside; their α is negative.
+
+        Parameters
+        ----------
+        Z, residual2, backend, tol, last_alpha
+            As in :meth:`fit`.
+        upper : ndarray of shape (N − n_outliers,)
+            The bounds of the other points' α.
+        n_outliers : int
+            How many points are labelled outliers.
+        """
+        outliers = np.arange(len(Z)) >= len(Z) - n_outliers
+        bounds = np.concatenate([upper, outlier_bounds(upper, n_outliers)])
+        solution = solve_signed(Z, bounds, outliers, backend, tol, last_alpha, residual2)
         return cls(solution.center, solution.radius2), solution
 
     @property

@@ -20,17 +20,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyod_gessvdd.checks import kernels, laplacians, qp_backends, updaters
+from pyod_gessvdd.checks import experiments, feature_laplacians, kernels, laplacians, qp_backends, updaters
 from pyod_gessvdd.checks.check import Check, CheckFailed, CheckFunction, describe
 from pyod_gessvdd.components.registry import KINDS
+from pyod_gessvdd.experiments.metrics import Metric
+from pyod_gessvdd.experiments.protocols.protocol import Protocol
 
 __all__ = [
     "CHECKS",
     "Check",
     "CheckFailed",
     "check_component",
+    "check_feature_laplacian",
     "check_kernel",
     "check_laplacian",
+    "check_metric",
+    "check_protocol",
     "check_qp_backend",
     "check_updater",
 ]
@@ -40,6 +45,9 @@ _FUNCTIONS: dict[str, tuple[CheckFunction, ...]] = {
     "updater": updaters.CHECKS,
     "qp_backend": qp_backends.CHECKS,
     "kernel": kernels.CHECKS,
+    "feature_laplacian": feature_laplacians.CHECKS,
+    "metric": experiments.METRIC_CHECKS,
+    "protocol": experiments.PROTOCOL_CHECKS,
 }
 
 #: Of each kind, the names of its checks and what each demands, in one sentence.
@@ -53,7 +61,7 @@ def check_component(kind: str, component: Any) -> tuple[Check, ...]:
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel"}
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian"}
         What the component is for.
     component : type or instance
         A subclass of the kind's contract, or an instance of one.
@@ -89,3 +97,22 @@ def check_qp_backend(component: Any) -> tuple[Check, ...]:
 def check_kernel(component: Any) -> tuple[Check, ...]:
     """The checks of a :class:`~pyod_gessvdd.Kernel` class or instance."""
     return check_component("kernel", component)
+
+
+def check_feature_laplacian(component: Any) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.FeatureLaplacian` class or instance."""
+    return check_component("feature_laplacian", component)
+
+
+def check_metric(metric: Metric) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.compare.Metric`."""
+    if not isinstance(metric, Metric):
+        raise TypeError(f"check_metric takes a pyod_gessvdd.compare.Metric, got {metric!r}")
+    return tuple(Check(function, metric) for function in _FUNCTIONS["metric"])
+
+
+def check_protocol(protocol: Any) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.compare.Protocol` class, tried with its defaults, or instance."""
+    if not (isinstance(protocol, Protocol) or (isinstance(protocol, type) and issubclass(protocol, Protocol))):
+        raise TypeError(f"check_protocol takes a subclass of Protocol or an instance of one, got {protocol!r}")
+    return tuple(Check(function, protocol) for function in _FUNCTIONS["protocol"])

@@ -9,25 +9,28 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph
 from pyod_gessvdd.components.nesting import NestedComponents
+from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.conformal import held_back
+from pyod_gessvdd.detectors.labels import Known, Labels
 from pyod_gessvdd.detectors.learning import in_subspace, in_whole_space, rows_to_learn_from
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
 from pyod_gessvdd.detectors.rows import counting_rows, spread, without
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_features, has_whole_space
+from pyod_gessvdd.detectors.shown import Shown
 from pyod_gessvdd.detectors.sources import checked_columns, publish_rows
 from pyod_gessvdd.detectors.streaming import StreamedModel, check_streamable, learn
 from pyod_gessvdd.dual import check_weights, upper_bounds
 from pyod_gessvdd.errors import warn
-from pyod_gessvdd.explain.explained import Explained
+from pyod_gessvdd.explain.pictured import Pictured
 from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import check_block, validated
 from pyod_gessvdd.sources import as_source, in_memory, is_dask
@@ -37,14 +40,20 @@ from pyod_gessvdd.streamed.columns import Column
 Array = np.ndarray
 
 
-class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContract):
+class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyODContract):
     """A PyOD detector that learns a subspace and a boundary in it; subclasses have the parameters.
 
     A subclass stores its constructor's arguments as they are. The settings of a fit are the paper's, then what
     the subclass fixes, then its parameters.
     """
 
-    _component_parameters: ClassVar[tuple[str, ...]] = ("kernel", "laplacian", "updater", "qp_backend")
+    _component_parameters: ClassVar[tuple[str, ...]] = (
+        "kernel",
+        "laplacian",
+        "updater",
+        "qp_backend",
+        "feature_laplacian",
+    )
     #: The settings that a subclass fixes and does not have as parameters.
     _fixed: ClassVar[dict[str, Any]] = {}
     #: The boundary around the projected rows.
@@ -71,8 +80,9 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         X : array of shape (N, D), memmap, path of Parquet, Dask array or DataFrame, or Source
             The training rows; with a precomputed kernel, the N × N kernel matrix. What need not fit in memory is walked
             block by block, see :mod:`pyod_gessvdd.sources`.
-        y : ignored
-            There for scikit-learn's tools.
+        y : array of shape (N,), optional
+            Ignored unless ``use_labels=True``: 1 for known outliers, 0 for known inliers, −1 or NaN for what is not
+            known. Known inliers are trusted; known outliers never are, and have no part in scaling, kernel and graph.
         sample_weight : array of shape (N,), optional
             How often each row counts, in the scaling, the features, the graph, the bounds of α (C · sample_weight[i])
             and the threshold: an integer weight is as good as repeating the row, and a row of weight zero is not
@@ -95,21 +105,49 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
                     return self
             X = validated(self, X, reset=True)
             weights = None if sample_weight is None else check_weights(sample_weight, len(X))
-            held = held_back(X, settings["calibration"], settings["random_state"])
-            model = self._learn(X, without(weights, held, len(X)), settings)
+            labels = Labels.read(y, len(X)) if settings["use_labels"] else None
+            held = self._held_back(X, labels, settings)
+            counting = without(weights, held, len(X))
+            if labels is None:
+                model = self._learn(X, counting, settings)
+            else:
+                model = self._learn_with(labels, X, counting, settings)
             if held is not None:
                 # As new rows, even where an equal row was trained on: this is what makes their ranks exact.
                 model.scores[held] = model.left_out_scores[held] = model.description.scores(X[held])
             self._publish(model, X, weights)
             if held is not None:
                 self._calibrate(model.left_out_scores[held], None if weights is None else weights[held])
+            elif labels is not None:
+                others = labels.others
+                self._calibrate(model.left_out_scores[others], None if weights is None else weights[others])
         return self
+
+    @staticmethod
+    def _held_back(X: Array, labels: Labels | None, settings: dict[str, Any]) -> Array | None:
+        """The rows that are held back for calibration: known outliers are not among them."""
+        if labels is None:
+            return held_back(X, settings["calibration"], settings["random_state"])
+        held = held_back(X[labels.others], settings["calibration"], settings["random_state"])
+        return None if held is None else labels.others[held]
 
     def _settings(self) -> dict[str, Any]:
         """Every setting of Algorithm 1 and its value in this detector."""
         return {**PAPER, **self._fixed, **self.get_params(deep=False)}
 
-    def _learn(self, X: Array, weights: Array | None, settings: dict[str, Any]) -> Model:
+    def _learn_with(self, labels: Labels, X: Array, weights: Array | None, settings: dict[str, Any]) -> Model:
+        """Algorithm 1 on the rows that are not known to be outliers, told of those that are."""
+        others, outliers = labels.others, np.flatnonzero(labels.outliers)
+        if not resolve("kernel", settings["kernel"]).input_is_rows:
+            raise ValueError("use_labels=True needs rows of data, and a kernel matrix has none")
+        laplacian = resolve("laplacian", settings["laplacian"]).of_rows(~labels.outliers)
+        known = Known(X[outliers], labels.inliers[others])
+        inside = None if weights is None else weights[others]
+        model = self._learn(X[others], inside, {**settings, "laplacian": laplacian}, known)
+        scores = model.description.scores(X[outliers]) if outliers.size else np.zeros(0)
+        return model.among(others, outliers, scores)
+
+    def _learn(self, X: Array, weights: Array | None, settings: dict[str, Any], known: Known | None = None) -> Model:
         """Algorithm 1, from the rows to the description."""
         upper_bounds(len(X), settings["C"], settings["nu"], weights)  # says what is wrong with them
         weights, settings = counting_rows(weights, settings)
@@ -132,11 +170,11 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         with few_threads(len(X)) if whole else nullcontext():
             # Trust has a kernel of its own, with the width that it has of itself.
             kernel = self._component("kernel", {**settings, "widening": None}) if settings["trim"] else parts.kernel
-            trust = rows_to_learn_from(X, weights, kernel, settings)
+            trust = rows_to_learn_from(X, weights, kernel, settings, known)
             if whole:
-                model = in_whole_space(X, weights, trust.rows, parts, settings)
+                model = in_whole_space(X, weights, trust.rows, parts, settings, known)
             else:
-                model = in_subspace(X, weights, trust.rows, parts, settings, self._boundary)
+                model = in_subspace(X, weights, trust.rows, parts, settings, self._boundary, known)
             return replace(model, trust_history=trust.history)
 
     def _fit_source(self, source: Source, sample_weight: Any, settings: dict[str, Any]) -> None:
@@ -158,7 +196,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self._keep_sampled_origins(source, model.alpha_mean)
 
     def _components(self, settings: dict[str, Any]) -> Components:
-        return Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
+        given = [kind for kind in self._component_parameters if settings[kind] is not None]
+        return Components(**{kind: self._component(kind, settings) for kind in given})
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""
@@ -166,10 +205,11 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         self._publish_description(model)
         self.trusted_ = np.zeros(len(X), dtype=bool)
         self.trusted_[trusted] = True
-        self.alpha_ = spread(solution.alpha, trusted, np.zeros(len(X)))
-        self.support_ = trusted[solution.support]
-        self.boundary_ = trusted[solution.boundary]
-        self.outside_ = trusted[solution.outside]
+        solved = trusted if model.solved is None else model.solved
+        self.alpha_ = spread(solution.alpha, solved, np.zeros(len(X)))
+        self.support_ = np.sort(solved[solution.support])
+        self.boundary_ = np.sort(solved[solution.boundary])
+        self.outside_ = np.sort(solved[solution.outside])
         self.decision_scores_ = model.left_out_scores
         self._process_decision_scores(boundary_score=model.boundary_score(weights), sample_weight=weights)
         self._keep_for_explanations(X, model.scores)
@@ -177,7 +217,8 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
     def _publish_description(self, model: Model | StreamedModel) -> None:
         """What was learnt, and how, under its public names; nothing of single rows."""
         description, parts = model.description, model.components
-        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend)
+        feature_laplacian = [] if parts.feature_laplacian is None else [parts.feature_laplacian]
+        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend, *feature_laplacian)
         self.laplacian_weights_ = parts.laplacian.weights_
         self.description_ = description
         if isinstance(description, Description):
@@ -233,3 +274,19 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         if is_dask(X):
             return self._lazily("transform", X, [f"z{i + 1}" for i in range(self.description_.n_coordinates)])
         return self.description_.transform(validated(self, X, reset=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns of :meth:`transform`: z1, z2, … and ``residual``.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            The names of the input's columns, which are only checked.
+        """
+        check_is_fitted(self, "decision_scores_")
+        _check_feature_names_in(self, input_features, generate_names=False)
+        n_coordinates = self.description_.n_coordinates
+        names = [f"z{i}" for i in range(1, n_coordinates + 1)]
+        if self.description_.has_residual:
+            names[-1] = "residual"
+        return np.array(names, dtype=object)

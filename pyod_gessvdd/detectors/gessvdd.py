@@ -100,6 +100,17 @@ class GESSVDD(SubspaceDetector):
     calibration : float in (0, 1), optional
         The share of the training rows, drawn at random, that is held back for :meth:`p_values`: nothing is learnt from
         them, and the p-values have an exact guarantee. Without it they rest on the training rows as if left out.
+    use_labels : bool, default=False
+        Whether ``fit(X, y)`` uses y: 1 for known outliers, 0 for known inliers, −1 or NaN for unknown. A known outlier
+        has no part in scaling, kernel, graph and trust, and a known inlier is trusted. In the whole space rows that
+        resemble known outliers score higher; in a subspace, and in SVDD, known outliers are negative examples of the
+        sphere (Tax and Duin, 2004). See ``docs/labels.md``.
+    feature_laplacian : str, FeatureLaplacian or matrix, optional
+        A graph over the columns, for the linear kernel: "feature_knn" (correlated columns), "feature_chain"
+        (neighbouring ones), a plugin's, or a D × D matrix. The updates make linked columns have similar weights in the
+        projection: Tr(QLQᵀ) is added to the criterion, or taken off where it is to rise.
+    feature_beta : float, default=0.1
+        The weight of this penalty.
     random_state : int, RandomState or None
         Seeds clusters, landmarks, the rows drawn from large data and a random start.
 
@@ -116,7 +127,7 @@ class GESSVDD(SubspaceDetector):
     trust_history_ : list of dict
         How they were found, round by round: n_trusted, n_new, limit. Empty if all rows are trusted.
     alpha_ : ndarray of shape (N,)
-        The dual variables.
+        The dual variables; those of known outliers are negative where they are examples of the sphere.
     support_, boundary_, outside_ : ndarray of int
         Training rows with α > 0, with 0 < α < C (on the sphere), with α = C (outside).
     radius_ : float
@@ -179,6 +190,9 @@ class GESSVDD(SubspaceDetector):
         threshold: str = "contamination",
         contamination: Any = 0.1,
         calibration: float | None = None,
+        use_labels: bool = False,
+        feature_laplacian: Any = None,
+        feature_beta: float = 0.1,
         random_state: Any = None,
     ) -> None:
         super().__init__(contamination=contamination)
@@ -206,6 +220,9 @@ class GESSVDD(SubspaceDetector):
         self.residual = residual
         self.threshold = threshold
         self.calibration = calibration
+        self.use_labels = use_labels
+        self.feature_laplacian = feature_laplacian
+        self.feature_beta = feature_beta
         self.random_state = random_state
 
     @classmethod

@@ -9,12 +9,14 @@ import numpy as np
 
 from pyod_gessvdd import whole_space
 from pyod_gessvdd.boundaries.boundary import Boundary
+from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph
-from pyod_gessvdd.components.validation import build_graph, graph_scatter
+from pyod_gessvdd.components.validation import build_feature_graph, build_graph, graph_scatter
 from pyod_gessvdd.description import Description
+from pyod_gessvdd.detectors.labels import Known
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, draw, rows_and_weights, spread
-from pyod_gessvdd.detectors.settings import Components
+from pyod_gessvdd.detectors.settings import BY_SCATTER, Components
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
@@ -30,7 +32,9 @@ Array = np.ndarray
 MANY_COLUMNS = 20
 
 
-def rows_to_learn_from(X: Array, weights: Array | None, kernel: Kernel, settings: dict[str, Any]) -> Trust:
+def rows_to_learn_from(
+    X: Array, weights: Array | None, kernel: Kernel, settings: dict[str, Any], known: Known | None = None
+) -> Trust:
     """The rows that count and, unless all are, those of them that can be trusted.
 
     Parameters
@@ -43,6 +47,8 @@ def rows_to_learn_from(X: Array, weights: Array | None, kernel: Kernel, settings
         The detector's, not fitted yet, with the width that it has of itself.
     settings : dict
         Every setting has its value.
+    known : Known, optional
+        Rows that are known to be inliers are trusted.
     """
     rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
     if len(rows) < 2:
@@ -66,15 +72,24 @@ def rows_to_learn_from(X: Array, weights: Array | None, kernel: Kernel, settings
         standardize=bool(settings["standardize"]),
         center=settings["center"] is not False,
     )
-    return replace(trust, rows=rows[trust.rows]) if len(trust.rows) >= 2 else Trust(rows, trust.history)
+    trusted = rows[trust.rows] if len(trust.rows) >= 2 else rows
+    if known is not None:
+        trusted = np.union1d(trusted, rows[known.inliers[rows]])
+    return replace(trust, rows=trusted)
 
 
 def in_whole_space(
-    X: Array, weights: Array | None, trusted: Array, parts: Components, settings: dict[str, Any]
+    X: Array,
+    weights: Array | None,
+    trusted: Array,
+    parts: Components,
+    settings: dict[str, Any],
+    known: Known | None = None,
 ) -> Model:
     """No subspace and a kernel: the sphere in the whole of the kernel's space.
 
-    Equal rows are one row with a weight: they are trusted together, and score alike to the last bit.
+    Equal rows are one row with a weight: they are trusted together, and score alike to the last bit. Labelled outliers
+    are negative examples of SVDD; with a graph rows that resemble them score higher.
     """
     kernel = parts.kernel
     # With more columns than rows, a row that had a part in the scaling is nearer than a new row to all others.
@@ -83,7 +98,13 @@ def in_whole_space(
     scaling = learn_scaling(counting, kernel, center=True, standardize=settings["standardize"], sample_weight=counts)
     drawn = draw(X, scaling, settings["random_state"])
     learnt = learn_whole_space(
-        X[drawn], None if weights is None else weights[drawn], np.isin(drawn, trusted), scaling, parts, settings
+        X[drawn],
+        None if weights is None else weights[drawn],
+        np.isin(drawn, trusted),
+        scaling,
+        parts,
+        settings,
+        None if known is None else replace(known, inliers=known.inliers[drawn]),
     )
     scores, left_out = np.empty(len(X)), np.empty(len(X))
     scores[drawn], left_out[drawn] = learnt.scores, learnt.left_out_scores
@@ -93,7 +114,11 @@ def in_whole_space(
     if others.size:
         # New rows to the description, to the last bit: a label must be what predict says of the same row.
         scores[others] = left_out[others] = learnt.description.scores(X[others])
-    return replace(learnt, trusted=drawn[learnt.trusted], scores=scores, left_out_scores=left_out)
+    solved = learnt.solved
+    if solved is not None:
+        # Labelled outliers come after all rows, not after the drawn ones.
+        solved = np.concatenate([drawn, len(X) + np.arange(len(solved))])[solved]
+    return replace(learnt, trusted=drawn[learnt.trusted], scores=scores, left_out_scores=left_out, solved=solved)
 
 
 def learn_whole_space(
@@ -103,6 +128,7 @@ def learn_whole_space(
     scaling: Scaling,
     parts: Components,
     settings: dict[str, Any],
+    known: Known | None = None,
 ) -> Model:
     """The description of the whole space from the rows that were drawn, and what it says of them.
 
@@ -116,6 +142,8 @@ def learn_whole_space(
         Which may be learnt from.
     scaling, parts, settings
         What scales them, and the detector's.
+    known : Known, optional
+        What labels say of them.
     """
     kernel = parts.kernel
     rows = DistinctRows.of(X, weights)
@@ -125,8 +153,9 @@ def learn_whole_space(
         return bounds(places, rows.weights, settings)
 
     arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(is_trusted), bounds_of)
+    outliers = scaling.apply(known.outliers) if known is not None and len(known.outliers) else None
     if isinstance(parts.laplacian, NoGraph):
-        learnt = whole_space.svdd(*arguments, sample_weight=rows.weights, **sphere)
+        learnt = whole_space.svdd(*arguments, sample_weight=rows.weights, outliers=outliers, **sphere)
     else:
         many_columns = MANY_COLUMNS * X.shape[1] > len(rows.X)
         learnt = whole_space.learn(
@@ -135,9 +164,12 @@ def learn_whole_space(
             share_outside=None if settings["trim"] == 0.0 else settings["share_outside"],
             sample_weight=rows.weights,
             scaled_without_itself=scaling.apply_to_training(rows.X, rows.weights) if many_columns else None,
+            outliers=outliers,
+            surely_trusted=None if known is None else rows.holding(known.inliers),
             **sphere,
         )
     places, solution = rows.solution(learnt.trusted, learnt.solution)
+    n_outliers = len(solution.alpha) - len(places)
     return Model(
         parts,
         learnt.description,
@@ -148,6 +180,7 @@ def learn_whole_space(
         0,
         rows.spread(learnt.scores),
         rows.spread(learnt.left_out_scores),
+        solved=np.concatenate([places, len(X) + np.arange(n_outliers)]) if n_outliers else None,
     )
 
 
@@ -158,8 +191,9 @@ def in_subspace(
     parts: Components,
     settings: dict[str, Any],
     boundary: type[Boundary],
+    known: Known | None = None,
 ) -> Model:
-    """The paper's Algorithm 1, on the trusted rows."""
+    """The paper's Algorithm 1, on the trusted rows; labelled outliers are negative examples of its sphere."""
     upper = bounds(trusted, weights, settings)
     rows, weights = rows_and_weights(X, weights, trusted)
     feature_map, Phi, missed = FeatureMap.learn(
@@ -179,13 +213,22 @@ def in_subspace(
     S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian, total)
     Q = start(Phi, S_x, settings, settings["random_state"], weights, total)
 
+    penalty = None
+    if parts.feature_laplacian is not None:
+        over_columns = build_feature_graph(parts.feature_laplacian, Phi, settings["random_state"])
+        penalty = float(settings["feature_beta"]) * over_columns
+    data = TrainingData(Phi, graph, S_x, missed, weights, penalty=penalty)
+    n_outliers = 0 if known is None else len(known.outliers)
+    solver = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
+
     def fit_boundary(points: Points, last: QPSolution | None) -> tuple[Boundary, QPSolution]:
         last_alpha = None if last is None else last.alpha
-        return boundary.fit(*points, upper, backend=parts.qp_backend, tol=settings["qp_tol"], last_alpha=last_alpha)
+        if n_outliers:
+            return Sphere.fit_with_outliers(*points, upper, n_outliers, last_alpha=last_alpha, **solver)
+        return boundary.fit(*points, upper, last_alpha=last_alpha, **solver)
 
-    data = TrainingData(Phi, graph, S_x, missed, weights)
     result = alternate(
-        data,
+        data if known is None or not n_outliers else _with_outliers(data, feature_map, known, parts, settings),
         Q,
         updater=parts.updater,
         fit_boundary=fit_boundary,
@@ -211,4 +254,22 @@ def in_subspace(
         result.best_iteration,
         scores,
         left_out,
+        solved=np.concatenate([trusted, len(X) + np.arange(n_outliers)]) if n_outliers else None,
+    )
+
+
+def _with_outliers(
+    data: TrainingData, feature_map: FeatureMap, known: Known, parts: Components, settings: dict[str, Any]
+) -> TrainingData:
+    """The training data with the features of labelled outliers after the others, in no graph and without weight."""
+    if settings["n_iter"] and not parts.updater.by_scatter:
+        raise ValueError(f"updater {parts.updater.name!r} does not take labelled outliers; {BY_SCATTER}")
+    Phi, missed = feature_map.features(known.outliers)
+    weights = np.ones(len(data.Phi)) if data.sample_weight is None else data.sample_weight
+    return replace(
+        data,
+        Phi=np.vstack([data.Phi, Phi]),
+        missed=None if data.missed is None or missed is None else np.concatenate([data.missed, missed]),
+        sample_weight=np.concatenate([weights, np.zeros(len(Phi))]),
+        n_outliers=len(Phi),
     )

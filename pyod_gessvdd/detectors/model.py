@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ class Model:
         are. Rows that are not trusted are new rows.
     trust_history : list of dict
         How the trusted rows were found.
+    solved : ndarray of int, optional
+        The rows that the solution has an α of, if not the trusted ones: these and labelled outliers.
     """
 
     components: Components
@@ -49,6 +51,32 @@ class Model:
     scores: Array
     left_out_scores: Array
     trust_history: list[dict[str, Any]] = field(default_factory=list)
+    solved: Array | None = None
+
+    def among(self, others: Array, outliers: Array, outlier_scores: Array) -> Model:
+        """The model of some rows as that of all: the others are labelled outliers, and scored as new rows are.
+
+        Parameters
+        ----------
+        others, outliers : ndarray of int
+            The places of the rows that this model knows, and of the labelled outliers.
+        outlier_scores : ndarray
+            The scores of the latter.
+        """
+        places = np.concatenate([others, outliers])
+
+        def spread_out(scores: Array) -> Array:
+            everywhere = np.empty(len(places))
+            everywhere[others], everywhere[outliers] = scores, outlier_scores
+            return everywhere
+
+        return replace(
+            self,
+            trusted=others[self.trusted],
+            solved=None if self.solved is None else places[self.solved],
+            scores=spread_out(self.scores),
+            left_out_scores=spread_out(self.left_out_scores),
+        )
 
     def boundary_score(self, sample_weight: Array | None) -> float:
         """The score of a new row on the boundary.
@@ -60,6 +88,6 @@ class Model:
         scores, left_out = self.scores[self.trusted], self.left_out_scores[self.trusted]
         if np.array_equal(scores, left_out):
             return 1.0
-        nu = min(1.0, 1.0 / float(self.solution.upper.sum()))
+        nu = min(1.0, 1.0 / float(self.solution.upper[: len(self.trusted)].sum()))
         weights = None if sample_weight is None else sample_weight[self.trusted]
         return float(weighted_quantiles(left_out, [1.0 - nu], weights)[0])

@@ -59,11 +59,18 @@ class DistinctRows:
         return values[self.place]
 
     def solution(self, trusted: Array, solution: QPSolution) -> tuple[Array, QPSolution]:
-        """The rows that the trusted distinct rows stand for, and the solution with each row's part of α."""
+        """The rows that the trusted distinct rows stand for, and the solution with each row's part of α.
+
+        What the solution has after the trusted rows, labelled outliers, stays at its end.
+        """
         places = np.flatnonzero(np.isin(self.place, trusted) & (self.share > 0))
         index = np.searchsorted(trusted, self.place[places])
         share = self.share[places]
-        return places, replace(solution, alpha=solution.alpha[index] * share, upper=solution.upper[index] * share)
+        alpha, upper = (
+            np.concatenate([values[index] * share, values[len(trusted) :]])
+            for values in (solution.alpha, solution.upper)
+        )
+        return places, replace(solution, alpha=alpha, upper=upper)
 
 
 def bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Array:

@@ -34,16 +34,9 @@ from pyod_gessvdd.streamed.sums import Moments, moments, survey
 from pyod_gessvdd.streamed.trust import TrustRule, trust_rule
 from pyod_gessvdd.subspace import Subspace
 from pyod_gessvdd.training import alternate
-from pyod_gessvdd.updaters.gradient import Gradient
-from pyod_gessvdd.updaters.newton import Newton
-from pyod_gessvdd.updaters.riemannian import Riemannian
-from pyod_gessvdd.updaters.spectral import Spectral
 from pyod_gessvdd.whole_space import WholeSpace
 
 Array = np.ndarray
-
-#: The updaters that need no more of the rows than S_α.
-UPDATERS = (Gradient, Spectral, Riemannian, Newton)
 
 
 class RowResults(NamedTuple):
@@ -121,6 +114,10 @@ def check_streamable(parts: Components, settings: dict[str, Any], boundary: type
             "calibration holds single rows back, which needs all rows in memory; for a source, hand the scores of rows "
             "that you kept to update_threshold"
         )
+    if settings["use_labels"]:
+        raise ValueError("labels need all rows in memory; fit a source without use_labels")
+    if parts.feature_laplacian is not None:
+        raise ValueError("a graph over the columns needs all rows in memory; feature_laplacian=None takes a source")
     kernel, updater, backend = parts.kernel, parts.updater, parts.qp_backend
     if not (whole or kernel.is_identity):
         raise ValueError(
@@ -132,7 +129,7 @@ def check_streamable(parts: Components, settings: dict[str, Any], boundary: type
             "a whole space without a graph is described by the kernel matrix of all rows; laplacian='identity' takes "
             "the rows of a source"
         )
-    if settings["n_iter"] and not (type(updater) in UPDATERS and getattr(updater, "psi", None) in (None, 0, 2)):
+    if settings["n_iter"] and not (updater.by_scatter and getattr(updater, "psi", None) in (None, 0, 2)):
         raise ValueError(
             f"updater {updater.name!r} needs all rows in memory; gradient (with psi 0 or 2), spectral, riemannian and "
             "newton take the rows of a source"
@@ -358,9 +355,10 @@ class SourceData:
 
     def state(self, solution: StreamedSolution, **known: Any) -> UpdateState:
         """What an updater sees: Σ α φ and S_α, which came with the solution."""
-        nothing = np.empty((0, self.feature_map.n_features))
-        sums = (solution.alpha_mean, solution.S_alpha)
-        return SummedState(Phi=nothing, alpha=nothing[:, 0], sums=sums, **known)
+        # One row that stands for all: with α = 1 it is their mean weighted by α.
+        return SummedState(
+            Phi=solution.alpha_mean[None], alpha=np.ones(1), sums=(solution.alpha_mean, solution.S_alpha), **known
+        )
 
     def largest_scatter(self, subspace: Subspace) -> float:
         """N times the largest scatter of Z: the unit of a leverage."""

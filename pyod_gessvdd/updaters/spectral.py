@@ -18,6 +18,7 @@ class Spectral(Updater):
     """
 
     name = "spectral"
+    by_scatter = True
     aliases = ("S",)
 
     def update(self, state: UpdateState) -> np.ndarray:

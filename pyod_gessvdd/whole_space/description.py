@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -13,6 +14,7 @@ from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.linalg import block_height, map_blocks, orientation
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.whole_space.factor import cholesky
+from pyod_gessvdd.whole_space.known_outliers import STRENGTH, KnownOutliers, Regression, factors
 
 Array = np.ndarray
 
@@ -48,6 +50,9 @@ class WholeSpace:
         ‖u‖².
     radius2 : float
         R².
+    known : KnownOutliers, optional
+        Labelled outliers: the score above is multiplied with e^(τ max(0, m(x))), see
+        :mod:`pyod_gessvdd.whole_space.known_outliers`.
     """
 
     scaling: Scaling
@@ -58,6 +63,7 @@ class WholeSpace:
     pull: Array
     center_norm2: float
     radius2: float
+    known: KnownOutliers | None = None
 
     has_residual = True
 
@@ -81,13 +87,22 @@ class WholeSpace:
     def scores_of_scaled(self, scaled: Array) -> Array:
         """The same for one block of scaled rows."""
         K = self.kernel.gram(scaled, self.landmarks)
+        unit: Any = self.unit
+        if self.known is not None:
+            unit = unit / factors(self.known.resemblance(self.kernel, scaled, K, self.scale))
         squares = self.kernel.gram_diagonal(scaled) * self.scale
         squares += self.center_norm2 - 2.0 * (K @ self.pull)
         if self.factor is not None:
             # A triangular product costs half of a full one.
             K = scipy.linalg.blas.dtrmm(1.0, self.factor.T, K.T, lower=0, trans_a=1, overwrite_b=1)
             squares -= np.einsum("ij,ij->j", K, K)
-        return np.maximum(squares, 0.0) / self.unit
+        return np.maximum(squares, 0.0) / unit
+
+    def regression(self, outliers: Array) -> Regression:
+        """The regression of labels that are 0 at the trusted rows and 1 at these outliers, scaled; with a graph."""
+        if self.factor is None:
+            raise ValueError("without a graph labelled outliers are negative examples of the sphere")
+        return Regression.learn(self.kernel, self.landmarks, self.scale, self.factor, outliers)
 
     def gradient_of_scaled(self, scaled: Array) -> Array:
         """How each score changes with the scaled row, of shape (n, D), for a differentiable kernel."""
@@ -97,7 +112,18 @@ class WholeSpace:
             by_kernel = by_kernel - 2.0 * (K @ self.factor.T) @ self.factor
         by_diagonal = np.full(len(scaled), self.scale / self.unit)
         gradient = self.kernel.gram_pullback(scaled, self.landmarks, K, by_kernel / self.unit)
-        return gradient + self.kernel.gram_diagonal_pullback(scaled, by_diagonal)
+        gradient += self.kernel.gram_diagonal_pullback(scaled, by_diagonal)
+        return gradient if self.known is None else self._with_known(self.known, scaled, K, gradient)
+
+    def _with_known(self, known: KnownOutliers, scaled: Array, K: Array, gradient: Array) -> Array:
+        """The gradient of the score with its factor e^(τ max(0, m)), from that of the score without."""
+        m = known.resemblance(self.kernel, scaled, K, self.scale)
+        near = self.kernel.gram(scaled, known.rows)
+        weights = np.broadcast_to(self.scale * known.weights, near.shape)
+        by_m = self.kernel.gram_pullback(scaled, known.rows, near, weights)
+        by_m -= self.kernel.gram_pullback(scaled, self.landmarks, K, np.broadcast_to(known.along, K.shape))
+        slope = STRENGTH * (m > 0) * self.scores_of_scaled(scaled)
+        return factors(m)[:, None] * gradient + slope[:, None] * by_m
 
     # Coordinates, for pictures ------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.linalg import weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_kernel_svdd
+from pyod_gessvdd.qp.signed import outlier_bounds, solve_signed_kernel
 from pyod_gessvdd.whole_space.description import WholeSpace
 from pyod_gessvdd.whole_space.exact import ExactRows
 from pyod_gessvdd.whole_space.factor import one_copy
@@ -58,6 +59,8 @@ def learn(
     share_outside: float | None = None,
     sample_weight: Array | None = None,
     scaled_without_itself: Array | None = None,
+    outliers: Array | None = None,
+    surely_trusted: Array | None = None,
 ) -> Learnt:
     """The description of the trusted rows.
 
@@ -84,6 +87,10 @@ def learn(
         How often each row counts.
     scaled_without_itself : ndarray of shape (N, D), optional
         The rows as :meth:`Scaling.apply_to_training` has them, for their scores as if left out.
+    outliers : ndarray of shape (k, D), optional
+        Labelled outliers, scaled: rows that resemble them score higher.
+    surely_trusted : ndarray of int, optional
+        The rows that are known to be inliers: they are not taken out.
     """
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
     _prepare(kernel, scaled, sample_weight)
@@ -101,6 +108,8 @@ def learn(
         left_out = lengths.left_out
         limit = weighted_quantiles(left_out, [1.0 - float(share_outside or 0.0)], sample_weight)[0]
         fewer = trusted[left_out[trusted] <= limit]
+        if surely_trusted is not None:
+            fewer = np.union1d(fewer, np.intersect1d(trusted, surely_trusted, assume_unique=True))
         if len(fewer) == len(trusted) or len(fewer) < len(scaled) / 2:
             break
         metric = metric.without(np.setdiff1d(trusted, fewer, assume_unique=True))
@@ -113,6 +122,13 @@ def learn(
     scores = np.maximum(lengths.plain - 2.0 * along + rest, 0.0) / unit
     left_out = lengths.left_out - 2.0 * (along - own) / lengths.left + description.center_norm2
     left_out = np.maximum(left_out, 0.0) / unit
+    if outliers is not None:
+        labels = description.regression(outliers)
+        description = replace(description, known=labels.known())
+        copies = np.zeros(len(scaled))
+        copies[trusted] = one_copy(weights[trusted])
+        plain_factors, left_out_factors = labels.training_factors(scaled, lengths.plain, copies)
+        scores, left_out = scores * plain_factors, left_out * left_out_factors
     return Learnt(description, trusted, solution, scores, left_out)
 
 
@@ -126,16 +142,29 @@ def svdd(
     backend: QPBackend,
     tol: float,
     sample_weight: Array | None = None,
+    outliers: Array | None = None,
 ) -> Learnt:
-    """:func:`learn` without a graph: the sphere in the kernel's own space, of which only the support is kept."""
+    """:func:`learn` without a graph: the sphere in the kernel's own space, of which only the support is kept.
+
+    Labelled outliers are its negative examples, and come after the trusted rows in the solution.
+    """
     _prepare(kernel, scaled, sample_weight)
+    n_rows, solved = len(scaled), trusted
+    if outliers is not None:
+        scaled = np.vstack([scaled, outliers])
+        solved = np.concatenate([trusted, np.arange(n_rows, len(scaled))])
     K = kernel.checked_gram(scaled)
-    inside = K if len(trusted) == len(K) else K[np.ix_(trusted, trusted)]
-    solution = solve_kernel_svdd(inside, bounds(trusted), backend, tol, None)
-    support, alpha = trusted[solution.support], solution.alpha[solution.support]
+    inside = K if len(solved) == len(K) else K[np.ix_(solved, solved)]
+    upper = bounds(trusted)
+    if outliers is None:
+        solution = solve_kernel_svdd(inside, upper, backend, tol, None)
+    else:
+        upper = np.concatenate([upper, outlier_bounds(upper, len(outliers))])
+        solution = solve_signed_kernel(inside, upper, solved >= n_rows, backend, tol)
+    support, alpha = solved[solution.support], solution.alpha[solution.support]
     norm2 = solution.extras["center_norm2"]
     description = WholeSpace(scaling, kernel, scaled[support], 1.0, None, alpha, norm2, solution.radius2)
-    squares = K.diagonal() - 2.0 * (K[:, support] @ alpha) + norm2
+    squares = K.diagonal()[:n_rows] - 2.0 * (K[:n_rows, support] @ alpha) + norm2
     scores = np.maximum(squares, 0.0) / description.unit
     return Learnt(description, trusted, solution, scores, scores)
 

@@ -120,7 +120,8 @@ def test_gesvdd_is_gessvdd_with_all_dimensions_and_no_update(laplacian, kernel, 
     X, X_test = data
     params = {"laplacian": laplacian, "kernel": kernel, "random_state": 0, "C": 0.1, "standardize": True, "ridge": 1e-6}
     same = GESSVDD(n_components="all", n_iter=0, residual=False, **params).fit(X)
-    assert_array_equal(GESVDD(**params).fit(X).decision_function(X_test), same.decision_function(X_test))
+    # Not to the last bit: a process that has solved many problems solves the next ones by compiled code.
+    assert_allclose(GESVDD(**params).fit(X).decision_function(X_test), same.decision_function(X_test), rtol=1e-9)
 
 
 @pytest.mark.parametrize("laplacian", ["identity", "pca", "knn"])
@@ -298,9 +299,9 @@ def test_the_regulariser_is_a_parameter_of_the_gradient_updater_too(data):
 
 
 @pytest.mark.parametrize("member", [SSVDD, ESSVDD])
-@pytest.mark.parametrize("psi", [4, -1, 1.5, "2", None, True])
+@pytest.mark.parametrize("psi", [4, -1, 1.5, None, True])
 def test_a_psi_that_does_not_exist_is_refused(member, psi, data):
-    with pytest.raises(ValueError, match=rf"psi must be 0, 1, 2 or 3, got {psi!r}"):
+    with pytest.raises(ValueError, match=rf"psi must be 0, 1, 2, 3 or a graph, got {psi!r}"):
         member(psi=psi).fit(data[0])
 
 
@@ -312,7 +313,7 @@ def test_a_beta_that_is_no_weight_is_refused(beta, data):
 
 def test_an_updater_with_a_psi_that_does_not_exist_is_refused(data):
     # In the whole space no update is made, and the updater is not asked.
-    with pytest.raises(ValueError, match="psi must be 0, 1, 2 or 3, got 7"):
+    with pytest.raises(ValueError, match="psi must be 0, 1, 2, 3 or a graph, got 7"):
         GESSVDD(updater="gradient(psi=7)", n_components=2).fit(data[0])
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.linalg
+import scipy.optimize
 from sklearn.svm import OneClassSVM
 
 from tests.oracle.graphs import alpha_laplacian
@@ -86,3 +87,27 @@ def gessvdd(X, X_new, L_x, d, C, n_iter, update):
         if iteration < n_iter:
             Q = _orthogonalize(update(Q, S_x, X @ alpha_laplacian(alpha) @ X.T, alpha))
     return _scores(whitening @ Q, np.eye(d), X, X_new, alpha, C)
+
+
+def signed_dual(K, linear, upper, outliers):
+    """β that maximises Σ β_i k_i − βᵀKβ with Σβ = 1, 0 ≤ β ≤ u for rows and −u ≤ β ≤ 0 for outliers, by SLSQP."""
+    bounds = [(-u, 0.0) if outlier else (0.0, u) for u, outlier in zip(upper, outliers, strict=True)]
+    start = np.where(outliers, 0.0, 1.0 / np.count_nonzero(~outliers))
+    found = scipy.optimize.minimize(
+        lambda beta: beta @ K @ beta - beta @ linear,
+        start,
+        jac=lambda beta: 2 * K @ beta - linear,
+        bounds=bounds,
+        constraints={"type": "eq", "fun": lambda beta: beta.sum() - 1, "jac": np.ones_like},
+        method="SLSQP",
+        options={"maxiter": 2000, "ftol": 1e-15},
+    )
+    return found.x, -found.fun
+
+
+def signed_primal(distances, R2, upper, outliers):
+    """R² + Σ u_i max(0, d_i − R²) over rows + Σ u_l max(0, R² − d_l) over outliers (Tax and Duin, 2004)."""
+    total = R2
+    for d, u, outlier in zip(distances, upper, outliers, strict=True):
+        total += u * max(0.0, R2 - d if outlier else d - R2)
+    return total

@@ -58,3 +58,8 @@ def left_out(Phi, weights, alpha, lam):
         lengths[i] = phi @ M_without @ phi
         distances[i] = lengths[i] - 2 * phi @ M_without @ others + center @ M @ center
     return lengths, distances
+
+
+def regression(K, targets, ridges, K_new):
+    """The kernel ridge regression of the targets with a ridge for every row, at new rows."""
+    return K_new @ np.linalg.inv(K + np.diag(ridges)) @ targets

@@ -140,6 +140,12 @@ def test_a_small_source_is_read_into_memory():
     ("detector", "message"),
     [
         (GESVM(kernel="linear"), "a half-space needs all rows in memory; the detectors with a sphere take the rows"),
+        (GESSVDD(use_labels=True), "labels need all rows in memory; fit a source without use_labels"),
+        (
+            GESSVDD(kernel="linear", n_components=2, feature_laplacian=np.eye(D)),
+            "a graph over the columns needs all rows in memory; feature_laplacian=None takes a source",
+        ),
+        (ESSVDD(kernel="linear", n_components=2, psi=3), "updater 'gradient' needs all rows in memory; gradient"),
         (GESSVDD(calibration=0.2), "calibration holds single rows back, which needs all rows in memory"),
         (GESSVDD(kernel="rbf", n_components=3), "a subspace of the features of kernel 'rbf' needs all rows in memory"),
         (
