@@ -61,13 +61,14 @@ class DaskSource(Source):
                 X = X.rechunk({1: -1})
             self.n_columns = int(X.shape[1])
             self._dtypes = [str(X.dtype)]
-            self._blocks = list(X.to_delayed().ravel())
+            self._blocks = list(X.to_delayed(optimize_graph=False).ravel())
             self._lengths = [int(n) for n in X.chunks[0]]
         # An empty partition has nothing to add.
         kept = [place for place, length in enumerate(self._lengths) if length]
         self._numbers, self._blocks = kept, [self._blocks[place] for place in kept]
         self._lengths = [self._lengths[place] for place in kept]
         self._client = _client()
+        self._collection = X  # its futures go when it does
         self.n_rows = sum(self._lengths)
         self._starts = [int(start) for start in np.cumsum([0, *self._lengths[:-1]])]
 

@@ -217,6 +217,11 @@ def test_a_fit_survives_a_worker_that_is_killed(cluster):
     np.testing.assert_allclose(detector.decision_scores_.compute(), expected.decision_scores_, rtol=1e-8)
 
 
+def test_scores_outlive_the_variable_that_held_the_rows(cluster, X, in_memory):
+    detector = GESSVDD(kernel="linear", random_state=0).fit(da.from_array(X, chunks=(9000, D)).persist())
+    np.testing.assert_allclose(detector.decision_scores_.compute(), in_memory.decision_scores_, rtol=1e-8)
+
+
 def test_a_scheduler_that_goes_away_is_told_in_one_sentence(X):
     cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None)
     client = distributed.Client(cluster)
