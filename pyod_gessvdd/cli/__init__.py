@@ -17,6 +17,7 @@ COMMANDS = (
     "compare",
     "demo",
     "fit",
+    "gallery",
     "new-plugin",
     "plugins",
     "report",

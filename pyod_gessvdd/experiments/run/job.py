@@ -16,7 +16,7 @@ import numpy as np
 from pyod_gessvdd.errors import NoSuchModelError
 from pyod_gessvdd.experiments.data.datasets import Dataset
 from pyod_gessvdd.experiments.detectors.specs import Detector
-from pyod_gessvdd.experiments.metrics import METRICS, Metric, metric
+from pyod_gessvdd.experiments.metrics import METRICS, Fitted, Metric, metric
 from pyod_gessvdd.experiments.protocols.protocol import Protocol, Split, splits_of
 from pyod_gessvdd.experiments.run.memory import peak_memory
 
@@ -54,7 +54,12 @@ class Job:
     detector: Detector
     protocol: Protocol
     seed: int
-    metrics: tuple[str, ...]
+    metrics: tuple[str | Metric, ...]
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The names of the metrics, which may be given as records that the job's process can import."""
+        return tuple(one.name if isinstance(one, Metric) else one for one in self.metrics)
 
     @property
     def key(self) -> Key:
@@ -138,7 +143,7 @@ def _row(job: Job, status: str) -> dict[str, Any]:
     names = ("dataset", "detector", "setting", "seed")
     finished = datetime.now(timezone.utc).isoformat(timespec="seconds")
     return (
-        dict.fromkeys(columns(job.metrics))
+        dict.fromkeys(columns(job.figures))
         | dict(zip(names, job.key, strict=True))
         | {"status": status, "warnings": [], "finished_at": finished}
     )
@@ -167,11 +172,11 @@ class _Measured:
 def _measured(job: Job, splits: Sequence[Split]) -> JobResult:
     _warm_up(job, splits[0])
     _seed_global_generators(job.seed)
-    wanted = [metric(name) for name in job.metrics]
+    wanted = [one if isinstance(one, Metric) else metric(one) for one in job.metrics]
     done = [_of_split(job, split, wanted) for split in splits]
     # Folds are there to choose by: they take no part in the times.
     folds = [_of_split(job, fold, wanted[:1]).figures[wanted[0].name] for split in splits for fold in split.inner]
-    values = {name: _mean([one.figures[name] for one in done]) for name in job.metrics}
+    values = {name: _mean([one.figures[name] for one in done]) for name in job.figures}
     times = dict(zip(TIMES, np.array([one.times for one in done]).sum(axis=0).tolist(), strict=True))
     row = {**_row(job, "done"), **values, **times, "validation": _mean(folds)}
     if any(one.scores is None for one in done):
@@ -204,7 +209,7 @@ def _of_split(job: Job, split: Split, metrics: Sequence[Metric]) -> _Measured:
             scores = detector.decision_scores_ if split.transductive else detector.decision_function(test)
         scored = time.perf_counter()
         cpu = time.process_time() - cpu
-    answers = {}
+    answers: dict[str, Any] = {"model": Fitted(detector, split)}
     if scores is not None:
         scores = answers["scores"] = _checked_scores(scores, len(test))
     if any(one.needs == "predictions" for one in metrics):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from pyod_gessvdd.experiments.metrics import METRICS
+from pyod_gessvdd.experiments.metrics import METRICS, Metric
 from pyod_gessvdd.experiments.protocols.protocol import splits_of
 from pyod_gessvdd.experiments.run.job import COUNTS, LONGEST_MESSAGE, LONGEST_TRACEBACK, TIMES, columns, run_job
 from pyod_gessvdd.experiments.run.memory import Peak, _by_sampling, _kernel_can, peak_memory
@@ -73,6 +73,18 @@ def test_a_transductive_job_judges_the_scores_and_labels_of_the_fit():
     assert np.array_equal(result.scores, detector.decision_scores_)
     assert result.row["gmean"] == gmean_score(parts.labels, detector.labels_)
     assert (result.row["n_train"], result.row["n_test"], result.row["duplicates"]) == (120, 120, 0)
+
+
+def agreement(labels, fitted):
+    """Whether ``predict`` of the training rows is ``labels_``; the split has their number."""
+    return float(np.mean(fitted.detector.predict(fitted.split.train) == fitted.detector.labels_))
+
+
+def test_a_metric_can_be_a_record_of_the_job_and_can_ask_the_model():
+    record = Metric("agreement", "Agreement", agreement, needs="model")
+    row = run_job(job("knn", metrics=(record, "roc_auc"))).row
+    assert 0.8 < row["agreement"] <= 1.0
+    assert row["roc_auc"] > 0.9
 
 
 def test_without_a_metric_of_scores_none_are_asked_for_or_kept():
