@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyod_gessvdd.compare.formats import number
-from pyod_gessvdd.compare.markdown import pipe_table
+from pyod_gessvdd.experiments.report.formats import number
+from pyod_gessvdd.experiments.report.markdown import pipe_table
 
 
 def per_set(fits: pd.DataFrame, column: str, statistic: str = "mean") -> pd.DataFrame:

@@ -15,6 +15,7 @@ from pyod_gessvdd.components.hookspecs import hookimpl
 from pyod_gessvdd.components.registry import available
 from pyod_gessvdd.detectors.family import ESSVDD, ESVDD, GESVDD, GESVM, L2SVDD, OCKSR, SSVDD, SVDD
 from pyod_gessvdd.detectors.gessvdd import GESSVDD
+from pyod_gessvdd.detectors.loading import load
 from pyod_gessvdd.detectors.multimodal import MSSVDD
 from pyod_gessvdd.dual import QPSolution, SVDDDual
 from pyod_gessvdd.graph import Graph
@@ -46,4 +47,5 @@ __all__ = [
     "Updater",
     "available",
     "hookimpl",
+    "load",
 ]

@@ -43,8 +43,16 @@ class ComparisonError(ValueError):
     """A comparison cannot be run or read as asked: its data, detectors, settings or run folder are not usable."""
 
 
+class NoSuchModelError(ValueError):
+    """A detector with these parameters does not exist for these rows; a search over a grid expects that."""
+
+
 class ModelFileError(ValueError):
     """A saved model, or a table to fit or score, is not usable as asked."""
+
+
+class TableError(ComparisonError, ModelFileError):
+    """A table cannot be read or used as asked; it is caught with whatever a comparison, a fit or a score raises."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

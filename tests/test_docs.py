@@ -10,7 +10,7 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-@pytest.mark.parametrize("page", ["decisions.md", "labels.md"])
+@pytest.mark.parametrize("page", ["decisions.md", "files.md", "labels.md"])
 def test_the_snippets_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / page).read_text(encoding="utf-8")

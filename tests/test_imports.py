@@ -75,13 +75,22 @@ def test_the_command_line_and_the_built_in_components_are_not_imported_by_the_co
     outside = tuple(
         f"{PACKAGE}.{name}"
         for name in (
-            *("cli", "__main__", "checks", "compare", "paper", "scaffold", "tabular"),
+            *("cli", "__main__", "checks", "compare", "experiments", "extras", "scaffold", "tabular"),
             *("components.builtins", "detectors.pyod_bridge"),
         )
     )
     for name in MODULES:
         if not name.startswith(outside):
             assert not [module for module in dependencies(name) if module.startswith(outside)], name
+
+
+def test_reading_tables_does_not_need_the_experiments():
+    of_tables = [name for name in MODULES if name.startswith(f"{PACKAGE}.tabular")]
+    assert len(of_tables) > 3
+    for name in of_tables:
+        text = MODULES[name].read_text(encoding="utf-8")
+        assert f"{PACKAGE}.experiments" not in text, name
+        assert f"{PACKAGE}.compare" not in text, name
 
 
 #: Slow or optional: each is imported where it is used.
@@ -98,6 +107,7 @@ ON_DEMAND = (
     "pyod_gessvdd.components.builtins",
     "pyod_gessvdd.cli",
     "pyod_gessvdd.compare",
+    "pyod_gessvdd.experiments",
 )
 
 

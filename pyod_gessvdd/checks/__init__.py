@@ -20,9 +20,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyod_gessvdd.checks import feature_laplacians, kernels, laplacians, qp_backends, updaters
+from pyod_gessvdd.checks import experiments, feature_laplacians, kernels, laplacians, qp_backends, updaters
 from pyod_gessvdd.checks.check import Check, CheckFailed, CheckFunction, describe
 from pyod_gessvdd.components.registry import KINDS
+from pyod_gessvdd.experiments.metrics import Metric
+from pyod_gessvdd.experiments.protocols.protocol import Protocol
 
 __all__ = [
     "CHECKS",
@@ -32,6 +34,8 @@ __all__ = [
     "check_feature_laplacian",
     "check_kernel",
     "check_laplacian",
+    "check_metric",
+    "check_protocol",
     "check_qp_backend",
     "check_updater",
 ]
@@ -42,6 +46,8 @@ _FUNCTIONS: dict[str, tuple[CheckFunction, ...]] = {
     "qp_backend": qp_backends.CHECKS,
     "kernel": kernels.CHECKS,
     "feature_laplacian": feature_laplacians.CHECKS,
+    "metric": experiments.METRIC_CHECKS,
+    "protocol": experiments.PROTOCOL_CHECKS,
 }
 
 #: Of each kind, the names of its checks and what each demands, in one sentence.
@@ -96,3 +102,17 @@ def check_kernel(component: Any) -> tuple[Check, ...]:
 def check_feature_laplacian(component: Any) -> tuple[Check, ...]:
     """The checks of a :class:`~pyod_gessvdd.FeatureLaplacian` class or instance."""
     return check_component("feature_laplacian", component)
+
+
+def check_metric(metric: Metric) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.compare.Metric`."""
+    if not isinstance(metric, Metric):
+        raise TypeError(f"check_metric takes a pyod_gessvdd.compare.Metric, got {metric!r}")
+    return tuple(Check(function, metric) for function in _FUNCTIONS["metric"])
+
+
+def check_protocol(protocol: Any) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.compare.Protocol` class, tried with its defaults, or instance."""
+    if not (isinstance(protocol, Protocol) or (isinstance(protocol, type) and issubclass(protocol, Protocol))):
+        raise TypeError(f"check_protocol takes a subclass of Protocol or an instance of one, got {protocol!r}")
+    return tuple(Check(function, protocol) for function in _FUNCTIONS["protocol"])

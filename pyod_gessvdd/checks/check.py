@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from pyod_gessvdd.components.contracts import Component
-
 Array = np.ndarray
 
 #: A function of a fresh component; it returns None, or the reason why it does not apply to this component.
@@ -39,12 +37,12 @@ class Check:
     ----------
     function : callable
         What is checked, on a fresh component.
-    component : Component or type
+    component : Component, Metric, Protocol or type
         A class, which is tried with its default parameters, or an instance, with its own; it is never changed.
     """
 
     function: CheckFunction
-    component: Component | type[Component]
+    component: Any
 
     @property
     def __name__(self) -> str:
@@ -80,7 +78,7 @@ def describe(function: Callable[..., Any]) -> str:
     return " ".join((function.__doc__ or function.__name__).split("\n\n")[0].split())
 
 
-def fresh(component: Component | type[Component]) -> Any:
+def fresh(component: Any) -> Any:
     """A new component with the same parameters; a ``random_state`` that was left open is 0."""
     if isinstance(component, type):
         try:
@@ -91,7 +89,9 @@ def fresh(component: Component | type[Component]) -> Any:
                 "parameter of __init__ a default"
             ) from error
     else:
-        made = clone(component)
+        made = clone(component) if hasattr(component, "get_params") else component
+    if not hasattr(made, "get_params"):  # a metric or a protocol, which cannot be changed
+        return made
     params = made.get_params(deep=False)
     return made.set_params(random_state=0) if params.get("random_state", 0) is None else made
 
@@ -126,6 +126,6 @@ def _first_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def _label(component: Component | type[Component]) -> str:
+def _label(component: Any) -> str:
     cls: Any = component if isinstance(component, type) else type(component)
-    return f"{cls.__name__} {cls.name!r}"
+    return f"{cls.__name__} {component.name!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -14,7 +15,9 @@ from pyod_gessvdd.checks import data
 from pyod_gessvdd.checks.check import CheckFailed, CheckFunction, refuses_politely, require, same
 from pyod_gessvdd.checks.common import Kind, common_checks
 from pyod_gessvdd.components.validation import check_features, check_fit_features, check_residual
-from pyod_gessvdd.errors import ComponentError
+from pyod_gessvdd.errors import ComponentError, ModelFileError
+from pyod_gessvdd.saving.decoding import Decoder
+from pyod_gessvdd.saving.encoding import Encoder
 
 Array = np.ndarray
 
@@ -184,6 +187,24 @@ def check_kernel_keeps_its_own_copy(kernel: Any) -> None:
     )
 
 
+def check_kernel_survives_a_model_file(kernel: Any) -> None:
+    """What `saved_state` returns can be kept as arrays and JSON, and `restore_state` makes the same kernel from it."""
+    inputs = _inputs(kernel, 0)
+    blank = clone(kernel)
+    kernel.fit_features(inputs["X"])
+    encoder = Encoder()
+    try:
+        text = json.dumps(encoder.encode(kernel.saved_state(), "what it has learnt"))
+    except (ModelFileError, TypeError) as error:
+        raise CheckFailed(f"saved_state cannot be kept in a model file: {error}") from error
+    blank.n_views_ = kernel.n_views_
+    blank.restore_state(Decoder(encoder.arrays, {}).decode(json.loads(text)))
+    require(
+        np.array_equal(kernel.features(inputs["new rows"]), blank.features(inputs["new rows"])),
+        "the features differ after saved_state and restore_state; save everything that fit learns",
+    )
+
+
 def check_kernel_ignores_the_order_of_rows(kernel: Any) -> None:
     """Training rows in another order give new rows the same inner products."""
     train, new = data.rows(0), data.rows(100, 15)
@@ -327,6 +348,7 @@ CHECKS: tuple[CheckFunction, ...] = (
     check_kernel_residual,
     check_kernel_features_and_residual,
     check_kernel_keeps_its_own_copy,
+    check_kernel_survives_a_model_file,
     check_kernel_ignores_the_order_of_rows,
     check_kernel_gram,
     check_kernel_inner_products,

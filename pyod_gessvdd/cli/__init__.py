@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from pyod_gessvdd import __version__, errors
+from pyod_gessvdd.cli.groups import LazyGroup
+from pyod_gessvdd.cli.notes import notes_on_stderr
 
 #: Each is a module of this package (with ``_`` for ``-``) whose ``command`` is the click command.
 COMMANDS = (
@@ -17,6 +18,7 @@ COMMANDS = (
     "compare",
     "demo",
     "fit",
+    "gallery",
     "new-plugin",
     "plugins",
     "report",
@@ -37,25 +39,17 @@ EXPECTED = (
 )
 
 
-class Commands(click.Group):
-    """A group that imports a command's module when the command is used, and says errors in one sentence."""
+class Commands(LazyGroup):
+    """All commands; errors are one sentence."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, without importing anything."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
-        return command
+    names = COMMANDS
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run, and exit with 0, with the command's own code, or with 2 and one sentence on stderr."""
         try:
             # Outside of its standalone mode click returns the exit code and lets its errors through.
-            code = super().main(*args, **{**kwargs, "standalone_mode": False})
+            with notes_on_stderr():
+                code = super().main(*args, **{**kwargs, "standalone_mode": False})
         except click.Abort:
             click.echo("gessvdd: interrupted", err=True)
             code = 130

@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from pyod_gessvdd.cli.running import run, run_options
-from pyod_gessvdd.compare.catalogue import DEFAULT
-from pyod_gessvdd.compare.protocols import SETTINGS
+from pyod_gessvdd.cli.running import run, run_options, setting_option
+from pyod_gessvdd.experiments.detectors.catalogue import DEFAULT
 
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
@@ -21,13 +20,7 @@ Examples:
 
 @click.command("adbench", epilog=EXAMPLES)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option(
-    "--setting",
-    type=click.Choice([*SETTINGS, "both"]),
-    default="both",
-    show_default=True,
-    help="ADBench's own protocol (unsupervised), training on normal rows alone (novelty), or both.",
-)
+@setting_option("both")
 @run_options(seeds=3)
 @click.pass_context
 def command(ctx: click.Context, names: tuple[str, ...], detectors: tuple[str, ...], **options: Any) -> None:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyod_gessvdd import __version__
+from pyod_gessvdd.cli.running import how_of, way_options, with_progress
 from pyod_gessvdd.errors import ComparisonError
 
 if TYPE_CHECKING:
-    from pyod_gessvdd.paper.published import Published
-    from pyod_gessvdd.paper.store import Store
+    from pyod_gessvdd.compare import ComparisonResult
+    from pyod_gessvdd.experiments.report.paper.published import Published
+    from pyod_gessvdd.experiments.run.job import Job
 
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
 Examples:
-  gessvdd bench paper --quick --published tables.csv
+  gessvdd bench paper --quick --data-dir DATA
   gessvdd bench paper --datasets heart --linear --methods variants --jobs 2 --out heart
   gessvdd bench paper --datasets heart --linear --methods variants --jobs 2 --out heart --resume
   gessvdd bench paper --datasets seeds,iris --methods kNN-GR-min,SVDD --nonlinear
@@ -27,6 +27,9 @@ Examples:
 
 #: With --quick, unless the options say otherwise.
 QUICK_SPLITS = 2
+
+#: What is measured; the first one chooses the hyperparameters.
+METRICS = ("gmean", "tpr", "tnr")
 
 
 def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -69,14 +72,11 @@ def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     show_default=True,
     help="How features are scaled by the training rows of the target class; the paper does not say. MNIST never is.",
 )
-@click.option("--published", type=click.Path(path_type=Path), help="CSV file of the published figures.")
-@click.option("--seed", type=click.IntRange(0, 2**31), default=0, show_default=True, help="Seeds splits and detectors.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("paper-run"), show_default=True, help="The run folder."
+    "--published", type=click.Path(path_type=Path), help="CSV file of other published figures than the paper's own."
 )
-@click.option("--resume", is_flag=True, help="Go on with the results in the run folder.")
-@click.option("--force", is_flag=True, help="Throw away the results in the run folder.")
+@click.option("--seed", type=click.IntRange(0, 2**31), default=0, show_default=True, help="Seeds splits and detectors.")
+@way_options(out=Path("paper-run"))
 @click.option("--plots/--no-plots", default=True, show_default=True, help="Draw the sensitivity plots.")
 def command(
     data_dir: Path | None,
@@ -88,24 +88,24 @@ def command(
     scale: str,
     published: Path | None,
     seed: int,
-    jobs: int,
     out: Path,
-    resume: bool,
-    force: bool,
     plots: bool,
+    verbose: bool,
+    **way: Any,
 ) -> None:
     """Repeat the paper's experiments, and print them beside its figures.
 
     Each class in turn is the target; stratified 70/30 splits (MNIST: 10 % of its own split); hyperparameters by
     five-fold cross-validation within the training rows, with models trained on positives only; the best are fitted to
-    all training positives and tested. The run folder gets results.sqlite (which --resume goes on with), results.csv,
-    report.md and the sensitivity plots. The full grid over all data sets takes days: choose.
+    all training positives and tested. Every point of a grid is a job of the run folder, which gets results.sqlite
+    (which --resume goes on with), results.csv, report.md and the sensitivity plots. The full grid over all data sets
+    takes days: choose.
     """
-    from pyod_gessvdd.paper.datasets import choose_datasets, load
-    from pyod_gessvdd.paper.methods import LINEAR, NONLINEAR, choose_methods
-    from pyod_gessvdd.paper.published import Published
-    from pyod_gessvdd.paper.run import plan
-    from pyod_gessvdd.paper.store import Store
+    from pyod_gessvdd.experiments.data.paper import choose_datasets, load
+    from pyod_gessvdd.experiments.detectors.paper.methods import LINEAR, NONLINEAR, choose_methods
+    from pyod_gessvdd.experiments.experiment import run_experiment
+    from pyod_gessvdd.experiments.report.paper.published import PAPER, Published
+    from pyod_gessvdd.experiments.result import ComparisonResult
 
     if data_dir is None:
         raise ComparisonError("the paper's data are not in the package: name their folder with --data-dir")
@@ -113,60 +113,60 @@ def command(
     chosen_datasets = choose_datasets(datasets or (("heart",) if quick else ("all",)))
     chosen_methods = choose_methods(methods or (("main",) if quick else ("all",)))
     kind = kind or (LINEAR if quick else "both")
-    figures = Published.load(published) if published else None
+    figures = Published.load(published or PAPER)
     descriptions = (LINEAR, NONLINEAR) if kind == "both" else (kind,)
-    trials = plan(chosen_datasets, chosen_methods, descriptions, splits or (QUICK_SPLITS if quick else 5))
-    if not trials:
+    if not any(description in method.descriptions for method in chosen_methods for description in descriptions):
         names = ", ".join(method.name for method in chosen_methods)
         raise ComparisonError(f"nothing to run: the paper has no {kind} {names}")
     for dataset in chosen_datasets:
         load(dataset.name, data_dir)
-    protocol = {"package_version": __version__, "quick": quick, "seed": seed, "scale": scale}
-    store = Store(out, protocol, _about(), resume=resume, force=force)
-    finished = store.finished()
-    waiting = [trial for trial in trials if trial not in finished]
-    _run_with_progress(waiting, store, data_dir=data_dir, seed=seed, quick=quick, scale=scale, jobs=jobs)
-    click.echo(_write(store, out, figures, plots), nl=False)
+    how = how_of(way)
+    how.check()
+    how.check_folder(out)
+    seeds = range(seed, seed + (splits or (QUICK_SPLITS if quick else 5)))
+    jobs = plan(chosen_datasets, chosen_methods, descriptions, seeds, data_dir, quick=quick, scale=scale)
+    arguments = {"setting": ["nested"], "metrics": METRICS, "quick": quick, "seed": seed, "scale": scale}
+    with with_progress(out, verbose, how, stderr=True) as shown:
+        run_experiment(out, jobs, arguments, shown)
+    click.echo(_write(ComparisonResult(out), out, figures, plots), nl=False)
 
 
-def _about() -> dict[str, Any]:
-    """The versions and the machine that the figures come from."""
-    import os
-    import platform
-    from importlib.metadata import version
+def plan(
+    datasets: Any, methods: Any, descriptions: Any, seeds: Any, data_dir: Path, *, quick: bool = False, scale: str
+) -> list[Job]:
+    """All jobs, split by split, so that a run that is stopped early has something of every method.
 
-    versions = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pyod")}
-    return {
-        "versions": {"Python": platform.python_version(), **versions},
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-    }
+    A data set with a split of its own has one split.
+    """
+    from pyod_gessvdd.experiments.data.paper import targets
+    from pyod_gessvdd.experiments.detectors.paper.grid import grid_points
+    from pyod_gessvdd.experiments.protocols.nested import Nested
+    from pyod_gessvdd.experiments.run.job import Job
 
-
-def _run_with_progress(trials: Sequence[Any], store: Store, **how: Any) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from pyod_gessvdd.paper.run import run
-
-    console = Console(stderr=True, highlight=False)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("starting", total=len(trials))
-
-        def advance(trial: Any) -> None:
-            bar.update(task, advance=1, description=f"{trial.dataset}, {trial.method}, {trial.target}")
-
-        run(trials, store, **how, progress=advance)
+    protocol = Nested(scale)
+    return [
+        Job(target, point, protocol, seed, METRICS)
+        for dataset in datasets
+        for of_class in [targets(dataset, data_dir)]
+        for seed in (seeds[:1] if dataset.has_own_split else seeds)
+        for target in of_class
+        for description in descriptions
+        for method in methods
+        if description in method.descriptions
+        for point in grid_points(method, description, target.n_features, quick=quick)
+    ]
 
 
-def _write(store: Store, out: Path, published: Published | None, plots: bool) -> str:
+def _write(result: ComparisonResult, out: Path, figures: Published, plots: bool) -> str:
     """Write the run folder's report, table and plots; the report comes back."""
-    from pyod_gessvdd.paper.report import csv_rows, report
-    from pyod_gessvdd.paper.summary import summarise
+    from pyod_gessvdd.experiments.report.paper.report import csv_rows, report
+    from pyod_gessvdd.experiments.report.paper.summary import summarise
+    from pyod_gessvdd.experiments.report.paper.trials import trials_of
 
-    trials = store.trials()
+    trials, sensitivity = trials_of(result)
     lines = summarise(trials)
-    text = report(trials, store.meta(), published)
+    published = figures.of({line.block for line in lines})
+    text = report(trials, result.meta, published)
     (out / "report.md").write_text(text, encoding="utf-8")
     rows = csv_rows(lines, published)
     if rows:
@@ -175,15 +175,15 @@ def _write(store: Store, out: Path, published: Published | None, plots: bool) ->
             writer.writeheader()
             writer.writerows(rows)
     if plots:
-        _draw(store, out / "sensitivity")
+        _draw(sensitivity, out / "sensitivity")
     return text
 
 
-def _draw(store: Store, folder: Path) -> None:
-    from pyod_gessvdd.paper.figures import sensitivity_figure
+def _draw(sensitivity: list[dict[str, Any]], folder: Path) -> None:
+    from pyod_gessvdd.experiments.report.paper.figures import sensitivity_figure
 
     grouped: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for point in store.sensitivity():
+    for point in sensitivity:
         key = tuple(point[name] for name in ("dataset", "description", "method"))
         grouped.setdefault(key, []).append(point)
     folder.mkdir(exist_ok=True)

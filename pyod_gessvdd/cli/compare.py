@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from pyod_gessvdd.cli.running import run, run_options
-from pyod_gessvdd.compare.catalogue import DEFAULT, GROUPS
-from pyod_gessvdd.compare.datasets import BUNDLED
-from pyod_gessvdd.compare.protocols import SETTINGS
+from pyod_gessvdd.cli.running import run, run_options, setting_option
+from pyod_gessvdd.cli.tables import table_options, taken_from
+from pyod_gessvdd.experiments.data.datasets import BUNDLED
+from pyod_gessvdd.experiments.detectors.catalogue import DEFAULT, GROUPS
 
 #: The first line of each paragraph keeps click from re-wrapping the rest.
 NOTES = f"""\b
 DATA is any of
   {", ".join(BUNDLED)}: bundled; NAME:CLASS takes another class as normal
   FILE.csv, .tsv, .parquet, .npz, .mat, or a folder of such files
-  adbench, odds, paper, or adbench/NAME: under --data-dir
+  adbench, oddbench, odds, paper, or adbench/NAME: under --data-dir
 \b
 A detector is any of
   ocsvm, "iforest(n_estimators=200)": PyOD's, with parameters if wanted
@@ -32,6 +33,7 @@ Examples:
   gessvdd compare
   gessvdd compare wine iris -d gessvdd,knn,ocsvm --seeds 3 --jobs 2
   gessvdd compare sensors.csv --label state --normal ok -d fast --setting both
+  gessvdd compare orders.csv --label fraud --drop order_no --encode all --missing median
   gessvdd compare adbench --data-dir data -d "gessvdd,iforest(n_estimators=200)" --timeout 600 --out runs/adbench
   gessvdd compare adbench --data-dir data -d "gessvdd,iforest(n_estimators=200)" --out runs/adbench --resume
 """
@@ -39,15 +41,8 @@ Examples:
 
 @click.command("compare", epilog=NOTES)
 @click.argument("data", nargs=-1, metavar="[DATA]...")
-@click.option("--label", metavar="COLUMN", help="The label column of files.  [default: label or y]")
-@click.option("--normal", metavar="VALUE", help="The label of normal rows in files, unless labels are 0 and 1.")
-@click.option(
-    "--setting",
-    type=click.Choice([*SETTINGS, "both"]),
-    default="novelty",
-    show_default=True,
-    help="Train on normal rows alone, or on contaminated rows as ADBench does.",
-)
+@table_options
+@setting_option("novelty")
 @run_options(seeds=5)
 @click.pass_context
 def command(ctx: click.Context, data: tuple[str, ...], detectors: tuple[str, ...], **options: Any) -> None:
@@ -58,4 +53,6 @@ def command(ctx: click.Context, data: tuple[str, ...], detectors: tuple[str, ...
     Every data set, detector, setting and seed is a job. Results are stored as they come: a run that was stopped in any
     way goes on with --resume. A detector that raises, returns NaN, crashes or passes --timeout is a recorded failure.
     """
-    run(ctx, data or tuple(BUNDLED), detectors or DEFAULT, **options)
+    tables = asdict(taken_from(options))
+    label, normal = tables.pop("label"), tables.pop("normal")
+    run(ctx, data or tuple(BUNDLED), detectors or DEFAULT, label=label, normal=normal, tables=tables, **options)

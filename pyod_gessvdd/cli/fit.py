@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+from pyod_gessvdd.cli.tables import table_options, taken_from
 
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
 Examples:
-  gessvdd fit sensors.csv -o model.pyod
-  gessvdd fit sensors.csv -o model.pyod --label state --normal ok --drop time
-  gessvdd fit rows.parquet -o model.pyod --detector "gessvdd(nu=0.05, threshold='radius')"
+  gessvdd fit sensors.csv -o model.gessvdd
+  gessvdd fit sensors.csv -o model.gessvdd --label state --normal ok --drop time
+  gessvdd fit orders.csv -o model.gessvdd --encode all --missing median
+  gessvdd fit orders.csv -o model.gessvdd --encode goods -d "gessvdd(kernel='gower')"
+  gessvdd fit rows.parquet -o model.gessvdd --detector "gessvdd(nu=0.05, threshold='radius')"
   gessvdd fit rows.npz -o model.pyod --detector "iforest(n_estimators=200)"
 """
 
@@ -22,36 +27,28 @@ Examples:
 @click.option(
     "-d", "--detector", "spec", default="gessvdd", show_default=True, metavar="SPEC", help="As gessvdd compare has it."
 )
-@click.option("--label", metavar="COLUMN", help="The label column, which is no feature.")
-@click.option("--normal", metavar="VALUE", help="Train only on the rows with this label.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="A column that is no feature; can be repeated.")
+@table_options
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the detector.")
 @click.option("--force", is_flag=True, help="Replace the file that is there.")
-def command(
-    data: Path,
-    out: Path,
-    spec: str,
-    label: str | None,
-    normal: str | None,
-    drop: tuple[str, ...],
-    seed: int,
-    force: bool,
-) -> None:
+def command(data: Path, out: Path, spec: str, seed: int, force: bool, **options: Any) -> None:
     """Fit a detector on DATA and save it.
 
-    DATA is a CSV, TSV, Parquet, NPZ or MAT file; every column is a feature except for --label and --drop. The model is
-    saved in PyOD's format, with the names of the features, versions, and the plugins that it needs.
+    DATA is a CSV, TSV, Parquet, NPZ or MAT file. Every column is a feature except for the label, what looks like an
+    index or another label (--keep takes it in), and --drop. With --normal only the rows with that label are trained
+    on. The model is saved as arrays and JSON, which gessvdd score loads without --trusted, or, if the detector is
+    PyOD's own, in PyOD's format; with its columns and how they became numbers, versions, and the plugins that it
+    needs; gessvdd score treats new files alike.
     """
-    from pyod_gessvdd.compare.detectors import resolve_detectors
-    from pyod_gessvdd.tabular.frames import check_free, read_frame
+    from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
     from pyod_gessvdd.tabular.models import save_model
-    from pyod_gessvdd.tabular.scoring import fit_frame
+    from pyod_gessvdd.tabular.scoring import fit_file
+    from pyod_gessvdd.tabular.writing import check_free
 
     check_free(out, force)
     detectors = resolve_detectors(spec)
     if len(detectors) != 1:
         raise click.UsageError(f"--detector {spec!r} stands for {len(detectors)} detectors; name one")
-    model, card = fit_frame(read_frame(data), detectors[0], data, label=label, normal=normal, drop=drop, seed=seed)
+    model, card = fit_file(data, detectors[0], taken_from(options), seed=seed)
     save_model(model, card, out)
     n_outliers = int(model.labels_.sum())
     click.echo(

@@ -26,18 +26,15 @@ def command(run: Path) -> None:
     """
     from rich.console import Console
 
-    from pyod_gessvdd.compare.extras import need
+    from pyod_gessvdd.extras import need
 
     need("pandas", "compare", "gessvdd report")
-    from pyod_gessvdd.compare.report import write_report
-    from pyod_gessvdd.compare.result import ComparisonResult
-    from pyod_gessvdd.compare.terminal import leaderboard
+    from pyod_gessvdd.experiments.report.page import write_report
+    from pyod_gessvdd.experiments.report.terminal import leaderboard
+    from pyod_gessvdd.experiments.result import ComparisonResult
 
     result = ComparisonResult.load(run)
-    try:
-        paths = write_report(result, run)
-    except OSError as error:
-        raise click.ClickException(f"the reports cannot be written to {str(run)!r}: {error.strerror}") from error
+    paths = write_report(result, run)
     console = Console(highlight=False)
     console.print(leaderboard(result))
     console.print()

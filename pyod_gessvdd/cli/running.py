@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyod_gessvdd.compare.metrics import METRICS
-from pyod_gessvdd.compare.protocols import DEFAULT_MAX_ROWS
-from pyod_gessvdd.compare.runner import BACKENDS
+from pyod_gessvdd.experiments.experiment import How
+from pyod_gessvdd.experiments.metrics import METRICS, known_metrics
+from pyod_gessvdd.experiments.protocols.novelty import DEFAULT_MAX_ROWS
+from pyod_gessvdd.experiments.report.formats import listing
+from pyod_gessvdd.experiments.run.runner import BACKENDS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,9 +40,33 @@ class Seeds(click.ParamType):
             self.fail(f"{value!r} is neither a number of seeds nor a list of seeds such as 3,14,15", param, ctx)
 
 
-def run_options(seeds: int) -> Callable[[Any], Any]:
+def way_options(out: Path | None = None) -> Callable[[Any], Any]:
+    """The options that say how jobs are run, and where to; the same for every experiment."""
+    where = "runs/DATE-TIME" if out is None else str(out)
+    return _decorator(
+        click.option("-j", "--jobs", type=int, default=1, show_default=True, help="Jobs at a time; -1: one per core."),
+        click.option(
+            "--backend",
+            type=click.Choice(BACKENDS),
+            default="loky",
+            show_default=True,
+            help="Processes of this machine (loky), or an existing Dask or Ray cluster.",
+        ),
+        click.option("--scheduler", metavar="ADDRESS", help="The cluster's address, for dask and ray."),
+        click.option("--timeout", type=float, metavar="SECONDS", help="Stop a job after so long; it counts as failed."),
+        click.option("--memory", metavar="SIZE", help="Let a job fail that asks for more, for example 4G."),
+        click.option(
+            "-o", "--out", type=click.Path(path_type=Path), default=out, help=f"The run folder.  [default: {where}]"
+        ),
+        click.option("--resume", is_flag=True, help="Go on with the run in --out; what it holds is not run again."),
+        click.option("--force", is_flag=True, help="Replace the run in --out."),
+        click.option("-v", "--verbose", is_flag=True, help="A line for each job."),
+    )
+
+
+def run_options(seeds: int, metrics: str = ",".join(METRICS)) -> Callable[[Any], Any]:
     """The options of every command that runs a comparison."""
-    options = (
+    what = _decorator(
         click.option(
             "-d",
             "--detectors",
@@ -51,7 +79,7 @@ def run_options(seeds: int) -> Callable[[Any], Any]:
         ),
         click.option(
             "--metrics",
-            default=",".join(METRICS),
+            default=metrics,
             show_default=True,
             metavar="LIST",
             help="What to measure; the first one ranks.",
@@ -61,29 +89,37 @@ def run_options(seeds: int) -> Callable[[Any], Any]:
             type=click.IntRange(min=0),
             default=DEFAULT_MAX_ROWS,
             show_default=True,
-            help="Novelty: subsample larger sets to so many rows; 0 takes all.",
+            help="Subsample larger sets to so many rows; 0 takes all (unsupervised: ADBench's 10,000).",
+        ),
+        click.option(
+            "--contamination",
+            type=float,
+            metavar="SHARE",
+            help="Drop outliers until they are at most this share of the rows, in settings that train on some.",
         ),
         click.option(
             "--data-dir",
             type=click.Path(file_okay=False, path_type=Path),
-            help="The folder that holds adbench/, odds/ and paper/.  [default: $PYOD_GESSVDD_DATA]",
+            help="The folder that holds adbench/, oddbench/, odds/ and paper/.  [default: $PYOD_GESSVDD_DATA]",
         ),
-        click.option("-j", "--jobs", type=int, default=1, show_default=True, help="Jobs at a time; -1: one per core."),
-        click.option(
-            "--backend",
-            type=click.Choice(BACKENDS),
-            default="loky",
-            show_default=True,
-            help="Processes of this machine (loky), or an existing Dask or Ray cluster.",
-        ),
-        click.option("--scheduler", metavar="ADDRESS", help="The cluster's address, for dask and ray."),
-        click.option("--timeout", type=float, metavar="SECONDS", help="Stop a job after so long; it counts as failed."),
-        click.option("-o", "--out", type=click.Path(path_type=Path), help="The run folder.  [default: runs/DATE-TIME]"),
-        click.option("--resume", is_flag=True, help="Go on with the run in --out; what it holds is not run again."),
-        click.option("--force", is_flag=True, help="Replace the run in --out."),
-        click.option("-v", "--verbose", is_flag=True, help="A line for each job."),
+    )
+    way = way_options()
+    return lambda command: what(way(command))
+
+
+def setting_option(default: str) -> Callable[[Any], Any]:
+    """``--setting``: the built-in protocols are named; plugins may bring others."""
+    return click.option(
+        "--setting",
+        default=default,
+        show_default=True,
+        metavar="NAME",
+        help="novelty: train on normal rows alone; unsupervised: on contaminated rows, as ADBench does; transductive: "
+        "judge the training rows themselves; nested; both: the first two; several with commas.",
     )
 
+
+def _decorator(*options: Any) -> Callable[[Any], Any]:
     def decorate(command: Any) -> Any:
         for option in reversed(options):
             command = option(command)
@@ -92,72 +128,95 @@ def run_options(seeds: int) -> Callable[[Any], Any]:
     return decorate
 
 
-def run(ctx: click.Context, datasets: Any, detectors: Any, *, out: Path | None, verbose: bool, **options: Any) -> None:
-    """Run a comparison, print the leaderboard, write the report, and exit with 1 if a job failed, else 0."""
-    from rich.console import Console
+def how_of(way: dict[str, Any]) -> How:
+    """What the options of :func:`way_options` say, apart from the folder."""
+    names = ("jobs", "backend", "scheduler", "timeout", "memory", "resume", "force")
+    return How(**{name: way.pop(name) for name in names})
 
-    from pyod_gessvdd.compare.report import write_report
-    from pyod_gessvdd.compare.terminal import leaderboard
+
+def run(
+    ctx: click.Context,
+    datasets: Any,
+    detectors: Any,
+    *,
+    out: Path | None,
+    verbose: bool,
+    more: Callable[[Console, ComparisonResult, Path], Path] | None = None,
+    **options: Any,
+) -> None:
+    """Run a comparison, print the leaderboard, write the report, and exit with 1 if a job failed, else 0.
+
+    ``more`` prints and writes what a benchmark adds, and gives the file's path.
+    """
+    from pyod_gessvdd.experiments.report.page import write_report
+    from pyod_gessvdd.experiments.report.terminal import leaderboard
 
     if options["resume"] and out is None:
         raise click.UsageError("--resume needs the run folder to go on with; name it with --out")
     folder = out or Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}"
-    console = Console(highlight=False)
-    result = _run_with_progress(console, folder, verbose, datasets, detectors, options)
+    result = compared(folder, datasets, detectors, verbose=verbose, **options)
+    console = _console()
     files = write_report(result, folder)
     console.print(leaderboard(result))
-    failed = int((result.table["status"] != "done").sum())
-    console.print()
-    if failed:
-        console.print(f"{failed} of {len(result.table)} jobs failed; the report says why.", style="bold red")
+    files += [more(console, result, folder)] if more else []
+    failed = print_failures(console, result)
     console.print(f"Written to {folder}: {', '.join(path.name for path in files)}", style="dim", soft_wrap=True)
     ctx.exit(1 if failed else 0)
 
 
-def _run_with_progress(
-    console: Console, folder: Path, verbose: bool, datasets: Any, detectors: Any, options: dict[str, Any]
-) -> ComparisonResult:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+def compared(folder: Path | None, datasets: Any, detectors: Any, *, verbose: bool, **options: Any) -> ComparisonResult:
+    """Run a comparison with a progress bar."""
+    from pyod_gessvdd.experiments.comparison import run_comparison
 
-    from pyod_gessvdd.compare import compare
+    options["metrics"] = [name.strip() for name in options["metrics"].split(",") if name.strip()]
+    options["max_rows"] = options["max_rows"] or None
+    with with_progress(folder, verbose, how_of(options)) as how:
+        return run_comparison(datasets, detectors, how, out=folder, **options)
 
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[failed]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
+
+def print_failures(console: Console, result: ComparisonResult) -> int:
+    """The reason of each kind of failure, in a line; the number of jobs that failed."""
+    failed = result.table[result.table["status"] != "done"]
+    console.print()
+    if len(failed):
+        console.print(f"{len(failed)} of {len(result.table)} jobs failed:", style="bold red")
+        for (detector, error), jobs in failed.groupby(["detector", "error"], sort=False, dropna=False):
+            where = listing(list(dict.fromkeys(jobs["dataset"])), 3)
+            console.print(f"  {detector} on {where}: {error}", markup=False, style="red", soft_wrap=True)
+    return len(failed)
+
+
+def _console(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, stderr=stderr)
+
+
+@contextmanager
+def with_progress(folder: Path | None, verbose: bool, how: How, *, stderr: bool = False) -> Iterator[How]:
+    """A progress bar for what is run with the How that comes back; an interrupt says how to go on."""
+    from pyod_gessvdd.cli.progress import Progress as Shown
+
+    console = _console(stderr)
     failed = 0
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("loading", total=None, failed="")
+    with Shown(console, "jobs") as shown:
 
         def show(progress: Progress) -> None:
             nonlocal failed
             if progress.result is None:
-                # What an earlier run has done says nothing about the time that is left.
-                bar.reset(task, total=progress.total, completed=progress.done, description="", failed="")
+                shown.start(progress.total, progress.done)
                 return
             row = progress.result.row
             failed += row["status"] != "done"
-            bar.update(
-                task,
-                completed=progress.done,
-                description=f"{row['dataset']}, {row['detector']}",
-                failed=f"[red]{failed} failed[/]" if failed else "",
-            )
+            shown.update(progress.done, f"{row['dataset']}, {row['detector']}", f"{failed} failed" if failed else "")
             if verbose:
                 console.print(_line(row, progress), markup=False, soft_wrap=True)
 
         try:
-            options["metrics"] = [name.strip() for name in options["metrics"].split(",") if name.strip()]
-            options["max_rows"] = options["max_rows"] or None
-            return compare(datasets, detectors, out=folder, progress=show, **options)
+            yield replace(how, progress=show)
         except KeyboardInterrupt:
-            click.echo(f"gessvdd: what is done is kept; go on with --out {folder} --resume", err=True)
+            if folder is not None:
+                click.echo(f"gessvdd: what is done is kept; go on with --out {folder} --resume", err=True)
             raise
 
 
@@ -166,5 +225,6 @@ def _line(row: dict[str, Any], progress: Progress) -> str:
     head = f"{progress.done}/{progress.total} {row['dataset']} {row['detector']} {row['setting']} seed {row['seed']}:"
     if row["status"] != "done":
         return f"{head} {row['status']}, {row['error']}"
-    figures = " ".join(f"{name} {row[name]:.4f}" for name in METRICS if row[name] is not None)
+    names = [name for name in known_metrics() if row.get(name) is not None]
+    figures = " ".join(f"{name} {row[name]:.4f}" for name in names)
     return f"{head} {figures}, fit {row['fit_seconds']:.3g} s, score {row['score_seconds']:.3g} s"

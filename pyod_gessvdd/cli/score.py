@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+from pyod_gessvdd.cli.tables import reading_options
+from pyod_gessvdd.tabular.preparation import POLICIES
 
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
 Examples:
-  gessvdd score model.pyod new.csv -o scored.csv --trusted
-  gessvdd score model.pyod new.parquet -o scored.parquet --trusted --explain outliers
-  gessvdd score model.pyod new.csv -o scored.csv --trusted --top 0 --prefix gessvdd_
+  gessvdd score model.gessvdd new.csv -o scored.csv
+  gessvdd score model.gessvdd new.parquet -o scored.parquet --explain outliers
+  gessvdd score model.gessvdd new.csv -o scored.csv --top 0 --prefix gessvdd_
+  gessvdd score model.gessvdd new.csv -o - --missing drop | head
+  gessvdd score iforest.pyod new.csv -o scored.csv --trusted
 """
 
 
 @click.command("score", epilog=EXAMPLES)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="A CSV, TSV or Parquet file.")
-@click.option("--trusted", is_flag=True, help="Load the model: a pickle can run any code, so know where it is from.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, allow_dash=True),
+    required=True,
+    help="A CSV, TSV or Parquet file, or - for CSV on the standard output.",
+)
+@click.option("--trusted", is_flag=True, help="Load a pickle, which can run any code: know where it is from.")
 @click.option(
     "--top", type=click.IntRange(min=0), default=3, show_default=True, help="How many features to name per row."
 )
@@ -31,29 +43,59 @@ Examples:
     help="The rows whose features are named.",
 )
 @click.option("--prefix", default="", metavar="TEXT", help="Before the names of the new columns.")
+@click.option(
+    "--missing",
+    type=click.Choice(POLICIES),
+    help="Refuse missing values, give such rows no score (drop), or fill them by what was learnt at fit.  "
+    "[default: as at fit]",
+)
+@reading_options
 @click.option("--force", is_flag=True, help="Replace the file that is there.")
 def command(
-    model: Path, data: Path, out: Path, trusted: bool, top: int, explain: str, prefix: str, force: bool
+    model: Path,
+    data: Path,
+    out: Path,
+    trusted: bool,
+    top: int,
+    explain: str,
+    prefix: str,
+    missing: str | None,
+    force: bool,
+    **reading: Any,
 ) -> None:
     """Score the rows of DATA with a saved model.
 
     The columns of DATA are kept, and these are added: score, label (1 is an outlier), probability (of being one) and,
     if the detector can explain itself, feature_1 and contribution_1 … of the features that contribute most. Features
-    are found by name, in any order.
+    are found by name, in any order, and encoded as they were for the fit.
     """
-    from pyod_gessvdd.tabular.frames import check_free, listed, read_frame, write_frame
-    from pyod_gessvdd.tabular.models import load_model
-    from pyod_gessvdd.tabular.scoring import score_frame
+    import logging
 
-    check_free(out, force)
+    from rich.console import Console
+
+    from pyod_gessvdd.cli.progress import Progress
+    from pyod_gessvdd.tabular.models import load_model
+    from pyod_gessvdd.tabular.scoring import Scorer
+    from pyod_gessvdd.tabular.tables import read_table
+    from pyod_gessvdd.tabular.wording import listed
+    from pyod_gessvdd.tabular.writing import STDOUT, check_table_target, write_frame
+
+    logger = logging.getLogger(__name__)
+    check_table_target(out, force)
     detector, card, notes = load_model(model, trusted=trusted)
-    frame = read_frame(data)
-    extra = [name for name in frame.columns if name not in {*card.feature_names, *card.left_out}]
+    raw = read_table(data, **reading)
+    scorer = Scorer(detector, card, top=top, explain=explain, prefix=prefix)
+    scorer.check(raw.frame, data)
+    prepared = card.preparation.apply(raw.frame.reset_index(drop=True), data, missing)
+    extra = [name for name in raw.frame.columns if name not in {*card.feature_names, *card.left_out}]
     if extra:
         notes.append(f"{data} has columns that are no features of the model, kept as they are: {listed(extra)}")
-    scored = score_frame(frame, detector, card, data, top=top, explain=explain, prefix=prefix)
+    for note in [*notes, *(f"{data}: {note}" for note in (*raw.notes, *prepared.notes))]:
+        logger.info("%s", note)
+    with Progress(Console(stderr=True, highlight=False), "rows") as progress:
+        progress.start(len(prepared.X))
+        scored = scorer.score(raw.frame, prepared.X, prepared.complete, progress.update)
     write_frame(scored, out)
-    for note in notes:
-        click.echo(f"gessvdd: note: {note}", err=True)
     n_outliers = int((scored[f"{prefix}label"] == 1).sum())
-    click.echo(f"{len(scored):,} rows scored, {n_outliers:,} of them outliers; written to {out}")
+    where = "" if out == STDOUT else f"; written to {out}"
+    click.echo(f"{len(prepared.X):,} rows scored, {n_outliers:,} of them outliers{where}", err=out == STDOUT)

@@ -1,8 +1,9 @@
-"""The built-in components, registered through the same hooks as everybody else's."""
+"""The built-in components, metrics and protocols, registered through the same hooks as everybody else's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from pyod_gessvdd.components.hookspecs import hookimpl
 from pyod_gessvdd.feature_laplacians import chain
@@ -48,3 +49,21 @@ def register_feature_laplacians(register: Callable[[type], None]) -> None:
     """Graphs over columns: the most correlated ones, and neighbours."""
     for component in (feature_knn.FeatureKNN, chain.FeatureChain):
         register(component)
+
+
+@hookimpl
+def register_metrics(register: Callable[[Any], None]) -> None:
+    """What experiments measure; imported by the first experiment, not by the first fit."""
+    from pyod_gessvdd.experiments.metrics import BUILTIN
+
+    for metric in BUILTIN:
+        register(metric)
+
+
+@hookimpl
+def register_protocols(register: Callable[[Any], None]) -> None:
+    """How experiments split."""
+    from pyod_gessvdd.experiments.protocols import BUILTIN
+
+    for protocol in BUILTIN:
+        register(protocol)

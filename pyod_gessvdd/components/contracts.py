@@ -89,6 +89,28 @@ class Component(BaseEstimator, ABC):
         # scikit-learn reads the signature anew each time, which is a good part of a small fit.
         return super()._get_param_names()
 
+    def saved_state(self) -> dict[str, Any]:
+        """What was learnt, for a model file: every attribute that is no parameter, unless overridden.
+
+        Numbers, strings and arrays of them, and lists, tuples and dicts of these. A component that keeps anything else,
+        such as a handle of a library, returns what it can be made from again, and overrides :meth:`restore_state`.
+        """
+        params = self._get_param_names()
+        # What a pickle leaves out, such as a solver that is kept between calls, a file leaves out too.
+        state: Any = self.__getstate__()
+        return {name: value for name, value in state.items() if name not in params}
+
+    def restore_state(self, state: dict[str, Any]) -> None:
+        """Take what :meth:`saved_state` of a component with the same parameters returned.
+
+        Parameters
+        ----------
+        state : dict
+            The same values, with arrays that are the component's own.
+        """
+        for name, value in state.items():
+            setattr(self, name, value)
+
 
 class Laplacian(Component):
     """A graph L_x over the training samples (paper, "Different variants").

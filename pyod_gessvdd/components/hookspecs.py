@@ -1,13 +1,14 @@
-"""The five hooks of the pluggy entry-point group ``pyod_gessvdd``.
+"""The hooks of the pluggy entry-point group ``pyod_gessvdd``: five for components, two for experiments.
 
 A plugin is a module (or object) with any of these functions, decorated with :data:`hookimpl`; each calls ``register``
-once per component class it brings. ``contract = 3`` in it says which version of the contract it was written for
-(:data:`pyod_gessvdd.CONTRACT`); without a word that is 1.
+once per component class, metric or protocol it brings. ``contract = 3`` in it says which version of the contract it was
+written for (:data:`pyod_gessvdd.CONTRACT`); without a word that is 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pluggy
 
@@ -40,3 +41,13 @@ def register_kernels(register: Callable[[type], None]) -> None:
 @hookspec
 def register_feature_laplacians(register: Callable[[type], None]) -> None:
     """Call ``register(cls)`` for each :class:`~pyod_gessvdd.FeatureLaplacian` subclass."""
+
+
+@hookspec
+def register_metrics(register: Callable[[Any], None]) -> None:
+    """Call ``register(metric)`` for each :class:`~pyod_gessvdd.compare.Metric`; called by the first experiment."""
+
+
+@hookspec
+def register_protocols(register: Callable[[Any], None]) -> None:
+    """Call ``register(cls)`` for each :class:`~pyod_gessvdd.compare.Protocol`; called by the first experiment."""

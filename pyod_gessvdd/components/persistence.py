@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -19,6 +20,18 @@ from pyod_gessvdd.errors import MissingPluginError, PluginError, UnknownComponen
 ALWAYS_THERE = (__name__.partition(".")[0], "numpy", "scipy", "sklearn", "pyod")
 #: What the foreign object inside an attribute is, where the attribute's own name does not say it.
 ROLES = {"description_": "kernel", "model_": "kernel"}
+
+
+def check_plugins(plugins: Iterable[dict[str, str]]) -> None:
+    """A sentence for the first plugin that a model needs and that is not installed here."""
+    for plugin in plugins:
+        try:
+            registry().find(plugin["kind"], plugin["name"])
+        except (UnknownComponentError, PluginError) as error:
+            raise MissingPluginError(
+                f"this model was fitted with the {plugin['kind']} {plugin['name']!r} of {plugin['distribution']} "
+                f"{plugin['version']}, which is not installed here; install it to load the model"
+            ) from error
 
 
 class RemembersPlugins(BaseEstimator):
@@ -42,15 +55,7 @@ class RemembersPlugins(BaseEstimator):
         return {name: _Packed.if_foreign(value, name) for name, value in super().__getstate__().items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for plugin in state.get("plugins_", ()):
-            try:
-                registry().find(plugin["kind"], plugin["name"])
-            except (UnknownComponentError, PluginError) as error:
-                raise MissingPluginError(
-                    f"this model was fitted with the {plugin['kind']} {plugin['name']!r} of "
-                    f"{plugin['distribution']} {plugin['version']}, which is not installed here; "
-                    "install it to load the model"
-                ) from error
+        check_plugins(state.get("plugins_", ()))
         unpacked = {name: value.unpack() if isinstance(value, _Packed) else value for name, value in state.items()}
         super().__setstate__(unpacked)
 

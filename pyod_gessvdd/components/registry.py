@@ -48,6 +48,9 @@ KINDS: dict[str, type[Component]] = {
     "feature_laplacian": FeatureLaplacian,
 }
 
+#: What experiments take from plugins: records and classes with a ``name``, asked for by the first experiment.
+EXTENSIONS = ("metric", "protocol")
+
 #: What a name or alias may be; anything else in a component parameter is a spec string.
 NAME = re.compile(r"[\w-]+")
 
@@ -93,6 +96,8 @@ class Registry:
         self.failures: list[Failure] = []
         self.registrations: list[Registration] = []
         self.left_out: list[str] = []
+        self._managers: list[tuple[pluggy.PluginManager, EntryPoint, str, str]] = []
+        self._extensions: dict[str, dict[str, tuple[Any, str, str]]] = {}
         self._by_name: defaultdict[tuple[str, str], list[Registration]] = defaultdict(list)
         wanted, blocked = _chosen_plugins()
         missing = set(wanted or ())
@@ -126,7 +131,7 @@ class Registry:
             manager.register(plugin, name=entry_point.name)
             manager.check_pending()
             if not manager.get_hookcallers(plugin):
-                hooks = ", ".join(f"register_{kind}s" for kind in KINDS)
+                hooks = ", ".join(f"register_{kind}s" for kind in (*KINDS, *EXTENSIONS))
                 raise PluginError(f"it implements no hook; decorate one of {hooks} with pyod_gessvdd.hookimpl")
             for kind in KINDS:
                 getattr(manager.hook, f"register_{kind}s")(register=partial(register, kind))
@@ -135,10 +140,44 @@ class Registry:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             self.failures.append(Failure(entry_point.name, distribution, version, reason))
             return
+        self._managers.append((manager, entry_point, distribution, version))
         self.registrations += found
         for registration in found:
             for name in registration.names:
                 self._by_name[registration.kind, name].append(registration)
+
+    def extensions(self, kind: str, contract: type) -> dict[str, Any]:
+        """What plugins bring to experiments, by name.
+
+        Parameters
+        ----------
+        kind : {"metric", "protocol"}
+            What to ask for.
+        contract : type
+            What each must be an instance or a subclass of; a plugin that registers something else is a failure.
+        """
+        if kind not in self._extensions:
+            found: dict[str, tuple[Any, str, str]] = {}
+            for manager, entry_point, distribution, version in self._managers:
+                registered: list[Any] = []
+                try:
+                    getattr(manager.hook, f"register_{kind}s")(register=registered.append)
+                    for extension in registered:
+                        check_extension(kind, extension, contract)
+                except (Exception, SystemExit) as error:
+                    reason = " ".join(f"{type(error).__name__}: {error}".split())
+                    self.failures.append(Failure(entry_point.name, distribution, version, reason))
+                    continue
+                for extension in registered:
+                    if extension.name in found:
+                        _, owner, of_version = found[extension.name]
+                        raise PluginError(
+                            f"{kind} {extension.name!r} is registered by {owner} {of_version} and by {distribution} "
+                            f"{version}; uninstall one of them or set {PLUGINS_VARIABLE} to the plugins to load"
+                        )
+                    found[extension.name] = (extension, distribution, version)
+            self._extensions[kind] = found
+        return {name: extension for name, (extension, _, _) in self._extensions[kind].items()}
 
     def names(self, kind: str) -> list[str]:
         """The names (not the aliases) of one kind, sorted."""
@@ -198,8 +237,8 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian"}, optional
-        Only the components of this kind.
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian", "metric", "protocol"}, optional
+        Only the components of this kind, or the metrics or protocols of experiments.
 
     Returns
     -------
@@ -214,10 +253,12 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
     >>> [row["name"] for row in pyod_gessvdd.available("updater") if row["distribution"] == "pyod-gessvdd"]
     ['gradient', 'newton', 'newton_ssvdd', 'riemannian', 'spectral', 'spectral_regression']
     """
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    kinds = (*KINDS, *EXTENSIONS)
+    if kind is not None and kind not in kinds:
+        raise ValueError(f"kind must be one of {', '.join(kinds)}, got {kind!r}")
     rows = [_row(entry) for entry in registry().registrations if kind in (None, entry.kind)]
-    rows.sort(key=lambda row: (list(KINDS).index(row["kind"]), row["name"], row["distribution"]))
+    rows += [row for of_kind in EXTENSIONS if kind in (None, of_kind) for row in _extension_rows(of_kind)]
+    rows.sort(key=lambda row: (kinds.index(row["kind"]), row["name"], row["distribution"]))
     if kind is None:
         rows += [
             {
@@ -234,7 +275,28 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-def parameters(component: type[Component]) -> dict[str, Any]:
+def _extension_rows(kind: str) -> list[dict[str, Any]]:
+    """The metrics or protocols; they are imported by those who ask."""
+    from pyod_gessvdd.experiments.metrics import Metric
+    from pyod_gessvdd.experiments.protocols.protocol import Protocol
+
+    contract: type = {"metric": Metric, "protocol": Protocol}[kind]
+    registry().extensions(kind, contract)
+    return [
+        {
+            "kind": kind,
+            "name": name,
+            "aliases": (),
+            "distribution": distribution,
+            "version": version,
+            "parameters": parameters(extension) if isclass(extension) else {},
+            "error": None,
+        }
+        for name, (extension, distribution, version) in registry()._extensions[kind].items()
+    ]
+
+
+def parameters(component: type) -> dict[str, Any]:
     """The constructor's parameters with their defaults."""
     return {
         name: parameter.default
@@ -257,7 +319,10 @@ def _row(entry: Registration) -> dict[str, Any]:
                 name for name in entry.names if registry().find(entry.kind, name).component is not entry.component
             ]
         if hidden:
-            error = f"{entry.kind} {hidden[0]!r} is {BUILTIN_DISTRIBUTION}'s own, which is used; it needs another name"
+            error = (
+                f"{entry.kind} {hidden[0]!r} of {entry.distribution} {entry.version} has a name of "
+                f"{BUILTIN_DISTRIBUTION}'s own, which is used instead; it needs another name"
+            )
     except PluginError as taken_twice:
         error = str(taken_twice)
     return {
@@ -320,6 +385,18 @@ def check_component(kind: str, component: Any) -> None:
     names = (component.name, *component.aliases)
     if not all(isinstance(name, str) and NAME.fullmatch(name) for name in names):
         raise TypeError(f"{component.__qualname__} has the names {names!r}; a name is letters, digits, '_' and '-'")
+
+
+def check_extension(kind: str, extension: Any, contract: type) -> None:
+    """What is registered for experiments must be of its kind, complete, and have a usable name."""
+    is_class = isclass(extension)
+    if not (issubclass(extension, contract) if is_class else isinstance(extension, contract)):
+        raise TypeError(f"register_{kind}s got {extension!r}; expected {contract.__name__}")
+    if is_class and isabstract(extension):
+        missing = ", ".join(sorted(extension.__abstractmethods__))
+        raise TypeError(f"{extension.__qualname__} does not implement {missing}")
+    if not (isinstance(extension.name, str) and extension.name.isidentifier()):
+        raise TypeError(f"register_{kind}s got the name {extension.name!r}; it must be a Python name")
 
 
 def _check_defaults(component: type[Component]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
@@ -25,16 +25,17 @@ from pyod_gessvdd.detectors.parameters import check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
 from pyod_gessvdd.detectors.rows import counting_rows, spread, without
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_features, has_whole_space
+from pyod_gessvdd.detectors.shown import Shown
 from pyod_gessvdd.dual import check_weights, upper_bounds
 from pyod_gessvdd.errors import warn
-from pyod_gessvdd.explain.explained import Explained
+from pyod_gessvdd.explain.pictured import Pictured
 from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import validated
 
 Array = np.ndarray
 
 
-class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContract):
+class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyODContract):
     """A PyOD detector that learns a subspace and a boundary in it; subclasses have the parameters.
 
     A subclass stores its constructor's arguments as they are. The settings of a fit are the paper's, then what
@@ -220,3 +221,19 @@ class SubspaceDetector(Explained, NestedComponents, TransformerMixin, PyODContra
         """
         check_is_fitted(self, "decision_scores_")
         return self.description_.transform(validated(self, X, reset=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns of :meth:`transform`: z1, z2, … and ``residual``.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            The names of the input's columns, which are only checked.
+        """
+        check_is_fitted(self, "decision_scores_")
+        _check_feature_names_in(self, input_features, generate_names=False)
+        n_coordinates = self.description_.n_coordinates
+        names = [f"z{i}" for i in range(1, n_coordinates + 1)]
+        if self.description_.has_residual:
+            names[-1] = "residual"
+        return np.array(names, dtype=object)

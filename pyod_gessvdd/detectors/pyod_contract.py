@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import numbers
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pyod_gessvdd.detectors.conformal import Conformal
-from pyod_gessvdd.errors import warn
+from pyod_gessvdd.errors import ModelFileError, warn
 from pyod_gessvdd.linalg import RELATIVE_ZERO, weighted_quantiles
+from pyod_gessvdd.saving.archive import write_archive
+from pyod_gessvdd.saving.encoding import Encoder
 
 Array = np.ndarray
 
@@ -45,6 +49,7 @@ class PyODContract(Conformal, BaseDetector):
     """
 
     threshold: str
+    plugins_: list[dict[str, str]]
 
     def __init__(self, contamination: Any = 0.1) -> None:
         # PyOD checks floats here and nothing after ``set_params``; we check everything, in ``fit``.
@@ -181,6 +186,37 @@ class PyODContract(Conformal, BaseDetector):
         ranks = np.searchsorted(np.sort(self.decision_scores_), self.decision_function(X))
         # All ranks are 0 where every row scores below the training data.
         return ranks / max(int(ranks.max()), 1) if normalized else ranks
+
+    # Files --------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], metadata: dict[str, Any] | None = None) -> None:
+        """Write the fitted detector to a file of arrays and JSON, for :func:`pyod_gessvdd.load`; nothing in it is code.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; one that is there is replaced.
+        metadata : dict, optional
+            What JSON can hold, kept beside the model.
+        """
+        check_is_fitted(self, "decision_scores_")
+        cls = type(self)
+        if not cls.__module__.startswith("pyod_gessvdd."):
+            raise ModelFileError(
+                f"{cls.__name__} is no detector of this package, and its file could not be read; "
+                "save it with pyod.utils.persistence.save"
+            )
+        encoder = Encoder()
+        kept: Any = self.__getstate__()  # without the training rows, as in a pickle
+        attributes = {name: encoder.encode(value, name) for name, value in vars(self).items() if name in kept}
+        document = {
+            "package": version("pyod-gessvdd"),
+            "detector": cls.__name__,
+            "plugins": [*encoder.plugins, *(item for item in self.plugins_ if item not in encoder.plugins)],
+            "metadata": metadata or {},
+            "attributes": attributes,
+        }
+        write_archive(path, document, encoder.arrays)
 
     # From scores to labels ----------------------------------------------------------------------------------------
 

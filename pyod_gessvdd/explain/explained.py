@@ -1,4 +1,4 @@
-"""``explain``, ``explain_outlier``, ``plot_subspace`` and ``plot_history``, as thin methods of a fitted detector."""
+"""``explain`` and ``explain_outlier``, as thin methods of a fitted detector."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pyod_gessvdd.description import Description
+from pyod_gessvdd.explain.arguments import checked_columns, checked_indices
 from pyod_gessvdd.explain.explainer import Explainer, Origins, evenly_by_score
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.whole_space import WholeSpace
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Array = np.ndarray
@@ -98,21 +98,22 @@ class Explained(BaseEstimator):
 
     def explain_outlier(
         self,
-        ind: int,
+        ind: Any,
         columns: Sequence[Any] | None = None,
         feature_names: Sequence[str] | None = None,
         file_name: Any = None,
         *,
+        kind: str = "bands",
         cutoffs: Sequence[float] | None = None,
         max_features: int = 20,
         X: Any = None,
     ) -> Figure:
-        """Draw one training row's contributions against those of the training rows.
+        """Draw what makes training rows abnormal: one against the others, step by step, or several in a heat map.
 
         Parameters
         ----------
-        ind : int
-            The training row.
+        ind : int or sequence of int
+            The training row, or several: they are drawn as a heat map of rows and features.
         columns : sequence of int or str, optional
             The features to draw, in this order, by place or by name; unless given the ``max_features`` that contribute
             most, largest first.
@@ -120,6 +121,9 @@ class Explained(BaseEstimator):
             A name for each of the D features; ``feature_names_in_`` if there are any and none are given.
         file_name : str or path, optional
             Where to save the picture; PNG unless the name says otherwise.
+        kind : {"bands", "waterfall"}, default="bands"
+            How one row is drawn: its contributions over the bands of the training rows', or step by step from what they
+            start from to the score.
         cutoffs : sequence of float, optional
             The quantiles of the training rows' contributions to mark; 1 − contamination and 0.99 unless given.
         max_features : int, default=20
@@ -134,107 +138,53 @@ class Explained(BaseEstimator):
         """
         from pyod_gessvdd.explain import plots
 
+        if kind not in ("bands", "waterfall"):
+            raise ValueError(f"kind must be 'bands' or 'waterfall', got {kind!r}")
         rows = self._training(X)
-        index = _checked_index(ind, len(rows))
+        indices = checked_indices(ind, len(rows))
         names = self._names(feature_names)
         cutoffs = self._cutoffs(cutoffs)
         if columns is None:
             if not isinstance(max_features, int | np.integer) or max_features < 1:
                 raise ValueError(f"max_features must be at least 1, got {max_features!r}")
         else:
-            columns = _checked_columns(columns, names)
-        parts = self._contributions_to_decision(rows, np.array([index]))[0]
+            columns = checked_columns(columns, names)
+        parts, base = self._contributions_to_decision(rows, indices)
         if columns is None:
-            columns = np.argsort(-parts, kind="stable")[:max_features].tolist()
-        usual = self._contributions_to_decision(rows, evenly_by_score(self.decision_scores_, MAX_BAND_ROWS))
-        bands = np.quantile(usual[:, columns], cutoffs, axis=0)
-        verdict = "outlier" if self.labels_[index] else "inlier"
-        figure = plots.contributions(
-            [f"{names[column]} = {rows[index, column]:.4g}" for column in columns],
-            parts[columns],
-            bands,
-            cutoffs,
-            title=f"Row {index}: score {self.decision_scores_[index]:.4g}, {verdict}",
-            rest=(len(parts) - len(columns), float(parts.sum() - parts[columns].sum())),
-        )
+            columns = np.argsort(-parts.max(axis=0), kind="stable")[:max_features].tolist()
+        titles = [
+            f"Row {i}: score {self.decision_scores_[i]:.4g}, {'outlier' if self.labels_[i] else 'inlier'}"
+            for i in indices
+        ]
+        rest = parts.sum(axis=1) - parts[:, columns].sum(axis=1)
+        index = int(indices[0])
+        labels = [f"{names[column]} = {rows[index, column]:.4g}" for column in columns]
+        if np.ndim(ind) > 0:
+            left = f"; {len(names) - len(columns)} more features are not drawn" if len(columns) < len(names) else ""
+            title = f"Contributions to the scores of {len(indices)} rows{left}"
+            figure = plots.heat_map(titles, [names[column] for column in columns], parts[:, columns], title=title)
+        elif kind == "waterfall":
+            start = ("nearest normal row" if base[0] else "centre", float(base[0]))
+            figure = plots.waterfall(labels, parts[0, columns], start=start, rest=float(rest[0]), title=titles[0])
+        else:
+            usual, _ = self._contributions_to_decision(rows, evenly_by_score(self.decision_scores_, MAX_BAND_ROWS))
+            bands = np.quantile(usual[:, columns], cutoffs, axis=0)
+            left_out = (len(names) - len(columns), float(rest[0]))
+            figure = plots.contributions(labels, parts[0, columns], bands, cutoffs, title=titles[0], rest=left_out)
         if file_name is not None:
             figure.savefig(file_name, dpi=150)
         return figure
 
-    def plot_subspace(
-        self, X: Any = None, *, components: tuple[int, int] = (0, 1), ax: Axes | None = None, max_rows: int = 5000
-    ) -> Figure:
-        """Draw the training rows, the support vectors, the outliers and the sphere in two subspace coordinates.
+    def _contributions_to_decision(self, rows: Array, places: Array) -> tuple[Array, Array]:
+        """What the features contribute to the training scores that the labels come from, and what they start from."""
+        parts, base = self._explainer.contributions(rows[places])
+        grown = self._grown(places)
+        return parts * grown[:, None], base * grown
 
-        The circle is the sphere's projection onto the two coordinates: a row inside the sphere lies inside it, and a
-        row outside the sphere may too, if it is far away in the others. With one coordinate only, the score is drawn
-        over it. A half-space's line is where it cuts the plane through the mean of the rows weighted by α.
-
-        Parameters
-        ----------
-        X : array of shape (n, D), optional
-            New rows to draw as well; for a model that was loaded, to draw alone.
-        components : tuple of two int, default=(0, 1)
-            The columns of ``transform`` to draw; −1 is the last, with ``residual=True`` the residual's.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless given.
-        max_rows : int, default=5000
-            Above this number of training rows these many are drawn, the support vectors among them not more often than
-            others.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
-        from pyod_gessvdd.explain import plots
-
-        check_is_fitted(self, "decision_scores_")
-        training = getattr(self, "_training_rows", None)
-        if training is None and X is None:
-            raise ValueError("the training rows are not saved with a model; pass rows to draw as X")
-        n_coordinates = self.description_.n_coordinates
-        pair = _checked_components(components, n_coordinates)
-        points: dict[str, tuple[Array, Array]] = {}
-        if training is not None:
-            drawn = evenly_by_score(self.decision_scores_, max_rows)
-            Z = self.description_.transform(training[drawn])[:, pair]
-            scores = self._training_scores[drawn]
-            outlying, support = self.labels_[drawn] == 1, self.alpha_[drawn] > 0
-            points["training row"] = Z[~outlying], scores[~outlying]
-            points["outlier"] = Z[outlying], scores[outlying]
-            points["support vector"] = Z[support], scores[support]
-        if X is not None:
-            points["new row"] = self.transform(X)[:, pair], self.decision_function(X)
-        labels = [
-            "residual r/√ρ" if self.description_.has_residual and i == n_coordinates - 1 else f"z{i + 1}" for i in pair
-        ]
-        reach = 2.0 * max(float(np.abs(Z).max()) for Z, _ in points.values() if len(Z))
-        return plots.subspace(points, labels, self.description_.outline(pair, reach), ax)
-
-    def plot_history(self, ax: Any = None) -> Figure:
-        """Draw the criterion, the radius and the duality gap of each iteration; the iterate that was kept is marked.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or sequence of three, optional
-            Three are for criterion, radius and gap; one gets the criterion, with the radius on the right. Unless given,
-            a new figure with three.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
-        from pyod_gessvdd.explain import plots
-
-        check_is_fitted(self, "decision_scores_")
-        return plots.history(self.history_, getattr(self, "best_iteration_", len(self.history_) - 1), ax)
-
-    def _contributions_to_decision(self, rows: Array, places: Array) -> Array:
-        """What the features contribute to the training scores that the labels come from: those as if left out."""
-        parts, _ = self._explainer.contributions(rows[places])
+    def _grown(self, places: Array) -> Array:
+        """By how much training rows' scores are larger as if left out."""
         plain = self._training_scores[places]
-        grown = np.divide(self.decision_scores_[places], plain, out=np.ones(len(places)), where=plain > 0)
-        return parts * grown[:, None]
+        return np.divide(self.decision_scores_[places], plain, out=np.ones(len(places)), where=plain > 0)
 
     # Arguments ------------------------------------------------------------------------------------------------------
 
@@ -275,39 +225,3 @@ class Explained(BaseEstimator):
                 f"{scores[i]:.6g} now; pass the training rows as X"
             )
         return rows
-
-
-def _checked_index(ind: Any, n_rows: int) -> int:
-    if not isinstance(ind, int | np.integer) or isinstance(ind, bool) or not -n_rows <= ind < n_rows:
-        raise ValueError(f"ind must be the place of a training row, from 0 to {n_rows - 1}, got {ind!r}")
-    return int(ind) % n_rows
-
-
-def _checked_columns(columns: Sequence[Any], names: list[str]) -> list[int]:
-    """The places of the features that ``columns`` gives by place or by name."""
-    if isinstance(columns, str) or not len(columns):
-        raise ValueError(f"columns must be a list of features, by place or by name, got {columns!r}")
-    places = []
-    for column in columns:
-        if isinstance(column, str):
-            if column not in names:
-                raise ValueError(f"columns names {column!r}, which is none of the features {', '.join(names[:10])}")
-            places.append(names.index(column))
-        elif isinstance(column, int | np.integer) and -len(names) <= column < len(names):
-            places.append(int(column) % len(names))
-        else:
-            raise ValueError(f"columns must be features from 0 to {len(names) - 1} or their names, got {column!r}")
-    return places
-
-
-def _checked_components(components: Any, n_coordinates: int) -> list[int]:
-    """The two coordinates to draw, or the only one."""
-    if n_coordinates == 1:
-        return [0]
-    pair = list(components) if isinstance(components, Sequence) else [components]
-    good = [i for i in pair if isinstance(i, int | np.integer) and -n_coordinates <= i < n_coordinates]
-    if len(pair) != 2 or len(good) != 2 or good[0] % n_coordinates == good[1] % n_coordinates:
-        raise ValueError(
-            f"components must be two different coordinates from 0 to {n_coordinates - 1}, got {components!r}"
-        )
-    return [int(i) % n_coordinates for i in good]

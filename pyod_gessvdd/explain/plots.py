@@ -81,6 +81,130 @@ def contributions(
     return figure
 
 
+def heat_map(rows: Sequence[str], columns: Sequence[str], values: Array, *, title: str) -> Figure:
+    """Several rows' contributions: a line per row, a column per feature, red where it makes the row abnormal.
+
+    Parameters
+    ----------
+    rows, columns : sequence of str
+        Their labels.
+    values : ndarray of shape (len(rows), len(columns))
+        The contributions.
+    title : str
+        What it says above.
+    """
+    figure = Figure(figsize=(2.6 + 0.62 * len(columns), 1.7 + 0.34 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    reach = float(np.abs(values).max()) or 1.0
+    image = axes.imshow(values, cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto")
+    for (i, j), value in np.ndenumerate(values):
+        shade = "white" if abs(value) > 0.6 * reach else "black"
+        axes.text(j, i, f"{value:.2g}", ha="center", va="center", fontsize="x-small", color=shade)
+    axes.set_xticks(range(len(columns)), [_shortened(name, 24) for name in columns], rotation=40, ha="right")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_title(title, loc="left", fontsize="medium")
+    figure.colorbar(image, ax=axes, label="contribution to the score", fraction=0.03, pad=0.01)
+    return figure
+
+
+def waterfall(labels: Sequence[str], values: Array, *, start: tuple[str, float], rest: float, title: str) -> Figure:
+    """From where a row's contributions start to its score, step by step from top to bottom.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        A label for each of the k features.
+    values : ndarray of shape (k,)
+        The contributions.
+    start : tuple of str and float
+        What they start from, and its score.
+    rest : float
+        What the features that are not drawn contribute together.
+    title : str
+        What it says above.
+    """
+    steps = [*zip(labels, values, strict=True), *([("all others", rest)] if rest else [])]
+    figure = Figure(figsize=(7.5, 1.7 + 0.3 * (len(steps) + 2)), layout="constrained")
+    axes = figure.subplots()
+    ends = start[1] + np.cumsum([value for _, value in steps])
+    starts = np.concatenate([[start[1]], ends[:-1]])
+    axes.barh(0, start[1], color=GREY, height=0.66)
+    for place, (low, high) in enumerate(zip(starts, ends, strict=True), start=1):
+        axes.barh(place, high - low, left=low, height=0.66, color=RED if high >= low else BLUE)
+        axes.plot([low, low], [place - 1.33, place + 0.33], color="black", linewidth=0.6)
+        axes.annotate(f"{high - low:+.3g}", (max(low, high), place), (4, 0), textcoords="offset points", va="center",
+                      fontsize="small")  # fmt: skip
+    axes.barh(len(steps) + 1, ends[-1], color="black", height=0.66)
+    names = [start[0], *[_shortened(name) for name, _ in steps], "score"]
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.axvline(1.0, color=GREY, linewidth=0.8, linestyle=":")
+    axes.margins(x=0.08)
+    axes.set_xlabel("score (1: on the boundary)")
+    axes.set_title(title, loc="left", fontsize="medium")
+    _plain(axes)
+    return figure
+
+
+#: Beyond this, in radii, distances are drawn on logarithmic axes, from this share of a radius on.
+FAR, NEAREST = 8.0, 0.05
+
+
+def outlier_map(
+    points: dict[str, tuple[Array, Array]],
+    *,
+    threshold: float,
+    cutoffs: tuple[float, float],
+    named: Sequence[tuple[float, float, str]],
+    labels: tuple[str, str],
+    ax: Axes | None = None,
+) -> Figure:
+    """Rows by their distance from the centre inside the subspace and by their distance outside of it, in radii.
+
+    Parameters
+    ----------
+    points : dict
+        For each kind of row, a key of :data:`MARKERS`, the distances inside and outside.
+    threshold : float
+        The score above which a row is an outlier: a circle of radius √threshold, as the boundary is one of radius 1.
+    cutoffs : tuple of two float
+        The distances inside and outside that the usual training rows stay below.
+    named : sequence of tuple
+        Place and name of the rows to name.
+    labels : tuple of two str
+        What the axes measure.
+    ax : Axes, optional
+        Where to draw.
+    """
+    figure, axes = _figure_of(ax, (6.4, 5.6))
+    widest, highest = (max(float(pair[i].max(initial=0.0)) for pair in points.values()) for i in (0, 1))
+    highest = max(highest, 1.0, np.sqrt(max(threshold, 0.0)))
+    logarithmic = max(widest, highest) > FAR
+    floor = NEAREST if logarithmic else 0.0
+    for kind, pair in points.items():
+        inside, outside = (np.maximum(values, floor) for values in pair)
+        axes.scatter(inside, outside, label=f"{kind} ({len(inside):,})", **MARKERS[kind])
+    angles = np.linspace(0.0, np.pi / 2, 400)
+    for radius, line, name in ((1.0, "-", "the sphere"), (np.sqrt(max(threshold, 0.0)), "--", "threshold of labels")):
+        curve = np.maximum(radius * np.array([np.cos(angles), np.sin(angles)]), floor)
+        axes.plot(*curve, color="black", linestyle=line, linewidth=1.2, label=name)
+    axes.axvline(max(cutoffs[0], floor), color=GREY, linewidth=0.9, linestyle=":", label="cut-offs of usual rows")
+    axes.axhline(max(cutoffs[1], floor), color=GREY, linewidth=0.9, linestyle=":")
+    for x, y, name in named:
+        axes.annotate(name, (max(x, floor), max(y, floor)), (5, 4), textcoords="offset points", fontsize="small")
+    if logarithmic:
+        axes.set(xscale="log", yscale="log")
+    axes.set(xlim=(floor, 1.08 * max(widest, 2 * floor, 0.1)), ylim=(floor, 1.08 * highest))
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    axes.set_title("Outlier map: distances in radii of the sphere", loc="left", fontsize="medium")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize="small", frameon=False)
+    _plain(axes)
+    return figure
+
+
 def subspace(
     points: dict[str, tuple[Array, Array]], labels: Sequence[str], outline: Array, ax: Axes | None = None
 ) -> Figure:

@@ -26,6 +26,8 @@ FILES = {
     "$kind.py.txt": "$module.py",
 }
 
+#: Names of files have a limit, and this one is part of several.
+LONGEST_NAME = 100
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*")
 
 
@@ -164,6 +166,8 @@ def _refuse_links(root: Path, path: Path) -> None:
 def _checked_package(kind: str, name: str, overwrite: bool) -> Package:
     if kind not in KINDS:
         raise ScaffoldError(f"the kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    if len(name) > LONGEST_NAME:
+        raise ScaffoldError(f"a component's name has at most {LONGEST_NAME} characters, got {len(name)}")
     if not NAME.fullmatch(name) or keyword.iskeyword(key(name)):
         raise ScaffoldError(
             f"{name!r} cannot be a component's name; it begins with a letter, has letters, digits and single "

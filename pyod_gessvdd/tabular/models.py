@@ -1,4 +1,7 @@
-"""Models in files: PyOD's own format, with the names of the features and what the model needs to be loaded again."""
+"""Models in files, with the names of the features and what the model needs to be loaded again.
+
+Ours are arrays and JSON; other detectors of PyOD are saved in its own format, a pickle.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pyod_gessvdd.detectors.loading import load_with_metadata
+from pyod_gessvdd.detectors.pyod_contract import PyODContract
 from pyod_gessvdd.errors import MissingPluginError, ModelFileError
-from pyod_gessvdd.tabular.frames import write_whole
+from pyod_gessvdd.saving.archive import is_archive
+from pyod_gessvdd.tabular.preparation import Preparation
+from pyod_gessvdd.tabular.writing import write_whole
 
 
 @dataclass(frozen=True)
@@ -21,9 +28,12 @@ class ModelCard:
     detector : str
         What the user asked for, for example ``"gessvdd(nu=0.2)"``.
     feature_names : list of str
-        The features, in the order in which the detector takes them.
+        The columns of a table that are features.
     left_out : list of str
-        Columns that were there at fit and are no features: the label and what was dropped.
+        Columns that were there at fit and are no features: the label, what was dropped and what the rule left out.
+    categories, fill, missing, codes
+        How columns become numbers and what happens to missing values, as
+        :class:`~pyod_gessvdd.tabular.preparation.Preparation` has them.
     n_rows : int
         The number of training rows.
     versions : dict
@@ -35,15 +45,27 @@ class ModelCard:
     detector: str
     feature_names: list[str]
     left_out: list[str] = field(default_factory=list)
+    categories: dict[str, list[str]] = field(default_factory=dict)
+    fill: dict[str, Any] = field(default_factory=dict)
+    missing: str = "error"
+    codes: bool = False
     n_rows: int = 0
     versions: dict[str, str] = field(default_factory=dict)
     plugins: list[dict[str, Any]] = field(default_factory=list)
 
+    @property
+    def preparation(self) -> Preparation:
+        """What a table to score goes through."""
+        return Preparation(self.feature_names, self.categories, self.fill, self.missing, self.codes)
+
 
 def save_model(model: Any, card: ModelCard, path: Path) -> None:
-    """Write a fitted model with its card by PyOD's ``save``, all of it or nothing."""
+    """Write a fitted model with its card, all of it or nothing: ours without a pickle, others by PyOD's ``save``."""
     from pyod.utils.persistence import save
 
+    if isinstance(model, PyODContract):
+        model.save(path, metadata=asdict(card))
+        return
     write_whole(path, lambda unfinished: save(model, str(unfinished), metadata=asdict(card)))
 
 
@@ -55,12 +77,15 @@ def load_model(path: Path, *, trusted: bool) -> tuple[Any, ModelCard, list[str]]
     path : Path
         The file.
     trusted : bool
-        Whether the file may be loaded: a pickle runs whatever its author wrote. PyOD's ``load`` refuses without it.
+        Whether a pickle may be loaded, which runs whatever its author wrote. A model file of ours needs no trust.
     """
     from pyod.utils.persistence import load
 
     if not path.is_file():
         raise ModelFileError(f"there is no file {path}")
+    if is_archive(path):
+        detector, metadata = load_with_metadata(path)
+        return detector, _card(path, detector, metadata), []
     if not trusted:
         raise ModelFileError(
             f"{path} is a pickle, which can run any code when it is loaded; if you trust its source, say --trusted"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import signal
 import sqlite3
@@ -14,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from pyod_gessvdd.cli import main
-from pyod_gessvdd.paper.published import COLUMNS
-from tests.paper.data import write_heart
+from pyod_gessvdd.experiments.report.paper.published import COLUMNS, PAPER, Block, Published
+from tests.experiments.paper_data import write_heart
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def bench(data_dir, tmp_path):
     return bench
 
 
-def rows(folder, query="SELECT dataset, description, method, target, split, finished_at FROM trials"):
+def rows(folder, query="SELECT dataset, detector, seed, finished_at FROM jobs"):
     db = sqlite3.connect(folder / "results.sqlite")
     try:
         return db.execute(query).fetchall()
@@ -49,7 +50,7 @@ def test_bench_lists_the_paper_and_its_help_has_examples():
     assert listed.exit_code == 0
     assert "paper" in listed.stdout
     shown = CliRunner().invoke(main, ["bench", "paper", "--help"])
-    assert "gessvdd bench paper --quick --published tables.csv" in shown.stdout
+    assert "gessvdd bench paper --quick --data-dir DATA" in shown.stdout
 
 
 def test_a_run_prints_its_figures_beside_the_published_ones_and_leaves_them_in_its_folder(bench, tmp_path):
@@ -61,7 +62,8 @@ def test_a_run_prints_its_figures_beside_the_published_ones_and_leaves_them_in_i
             for metric, value in (("Gmean", 0.5), ("Gmean-sd", 0.1)):
                 writer.writerow([metric, "linear", "heart", "clean", "clean", target, "GESSVDD-0-S-max", value])
     done = bench("--methods", "0-S-max,ESVDD", "--published", published)
-    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.exit_code == 0
+    assert done.stderr.endswith("heart.csv.gz: 3 columns used, 'label' is the label\n")
     assert "## heart, linear" in done.stdout
     assert done.stdout.count("0.50 ± 0.10") == 3
     assert "Mean over 1 variants" in done.stdout
@@ -76,27 +78,44 @@ def test_a_run_prints_its_figures_beside_the_published_ones_and_leaves_them_in_i
     assert {row["published"] for row in table if row["method"] == "GESSVDD-0-S-max" and row["metric"] == "Gmean"} == {
         "0.5"
     }
-    assert {row[:3] for row in rows(run)} == {("heart", "linear", "GESSVDD-0-S-max"), ("heart", "linear", "ESVDD")}
+    assert {row[0] for row in rows(run)} == {"heart:disease_present", "heart:disease_absent"}
+    methods = {name for (name,) in rows(run, "SELECT DISTINCT spec FROM detectors")}
+    assert methods == {"GESSVDD-0-S-max", "ESVDD"}
+
+
+def test_the_papers_figures_are_in_the_package(bench, tmp_path):
+    done = bench("--methods", "0-S-max", "--splits", 1, "--no-plots")
+    assert done.exit_code == 0, done.stderr
+    expected = Published.load(PAPER).get(
+        Block("linear", "heart", "clean", "clean"), "Gmean", "average", "GESSVDD-0-S-max"
+    )
+    with (tmp_path / "run" / "results.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = [row for row in csv.DictReader(file) if (row["metric"], row["target_class"]) == ("Gmean", "average")]
+    assert float(row["published"]) == expected
+    assert "## Where the published figures contradict themselves" in done.stdout
+    assert "mnist" not in done.stdout, "contradictions of tables that were not run"
 
 
 def test_quick_is_two_splits_of_heart_and_resuming_adds_what_is_new_only(bench, tmp_path):
     assert bench("--methods", "ESVDD", "--no-plots").exit_code == 0
     first = rows(tmp_path / "run")
-    assert len(first) == 4
+    # Two classes, two splits and three values of C.
+    assert len(first) == 12
     time.sleep(1.1)  # the times of the store are in seconds
     resumed = bench("--methods", "ESVDD,SVDD", "--no-plots", "--resume")
     assert resumed.exit_code == 0
     assert "| SVDD |" in resumed.stdout
     second = rows(tmp_path / "run")
-    assert len(second) == 8
+    assert len(second) == 24
     assert set(first) < set(second)
     assert not (tmp_path / "run" / "sensitivity").exists()
 
 
 def test_a_non_linear_run_searches_the_width(bench, tmp_path):
     assert bench("--methods", "ESVDD", "--nonlinear", "--splits", 1, "--no-plots").exit_code == 0
-    parameters = rows(tmp_path / "run", "SELECT DISTINCT parameter FROM sensitivity")
-    assert set(parameters) == {("C",), ("sigma",)}
+    parameters = [json.loads(text) for (text,) in rows(tmp_path / "run", "SELECT parameters FROM detectors")]
+    assert {tuple(point) for point in parameters} == {("description", "C", "sigma")}
+    assert len({point["sigma"] for point in parameters}) == 4
 
 
 @pytest.mark.parametrize(
@@ -128,11 +147,11 @@ def test_results_are_not_overwritten_unasked(bench):
     assert bench(*arguments).exit_code == 0
     refused = bench(*arguments)
     assert refused.exit_code == 2
-    assert "holds results already; --resume goes on with them, --force starts anew" in refused.stderr
+    assert "holds a run already; go on with it by --resume or replace it by --force" in refused.stderr
     assert bench(*arguments, "--force", "--seed", 1).exit_code == 0
     other = bench(*arguments, "--resume")
     assert other.exit_code == 2
-    assert "holds results with seed 1, and this run has 0" in other.stderr
+    assert "has seed 1, now it is 0; go on with the same, or use another --out" in other.stderr
 
 
 def test_a_killed_run_goes_on_where_it_was(bench, data_dir, tmp_path):
@@ -163,15 +182,56 @@ def test_a_killed_run_goes_on_where_it_was(bench, data_dir, tmp_path):
             time.sleep(0.01)
         killed.communicate()
     before = rows(run)
-    assert 2 <= len(before) < 12
+    assert 2 <= len(before) < 54
     assert bench("--methods", "ESVDD,0-S-max", "--splits", 3, "--no-plots", "--resume").exit_code == 0
     after = rows(run)
-    assert len(after) == 12
+    # Two classes, three splits, and 3 + 3 · 2 points of the grids (d is 1 or 3).
+    assert len(after) == 2 * 3 * (3 + 3 * 2)
     assert set(before) < set(after)
 
 
 def n_trials(run):
     try:
-        return rows(run, "SELECT count(*) FROM trials")[0][0]
+        return rows(run, "SELECT count(*) FROM jobs")[0][0]
     except sqlite3.Error:  # its tables are being made
         return 0
+
+
+@pytest.mark.filterwarnings("ignore")  # what a cluster's own start-up warns about is not ours
+def test_a_dask_cluster_finds_the_same(bench, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    arguments = ("--methods", "ESVDD", "--splits", 1, "--no-plots")
+    assert bench(*arguments).exit_code == 0
+    figures = "SELECT dataset, detector, seed, gmean, tpr, validation FROM jobs ORDER BY 1, 2, 3"
+    here = rows(tmp_path / "run", figures)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        way = ("--backend", "dask", "--scheduler", cluster.scheduler_address)
+        assert bench(*arguments, *way, "--out", tmp_path / "cluster").exit_code == 0
+    assert rows(tmp_path / "cluster", figures) == here
+
+
+def test_a_point_that_takes_too_long_is_stopped_and_the_run_goes_on(bench, tmp_path):
+    done = bench("--methods", "ESVDD", "--splits", 1, "--no-plots", "--timeout", 1e-6)
+    assert done.exit_code == 0
+    assert set(rows(tmp_path / "run", "SELECT status, error FROM jobs")) == {("timeout", "stopped after 1e-06 seconds")}
+    assert "ESVDD, disease_present, split 0: stopped after 1e-06 seconds" in done.stdout
+
+
+def test_two_processes_in_the_same_folder_share_the_work(data_dir, tmp_path):
+    run = tmp_path / "run"
+    arguments = ["--methods", "ESVDD,0-S-max", "--splits", "2", "--no-plots", "--resume", "-v"]
+    command = [sys.executable, "-m", "pyod_gessvdd", "bench", "paper", "--quick", "--out", str(run), *arguments]
+    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "PYOD_GESSVDD_DATA": str(data_dir)}
+    both = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    said = [process.communicate()[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    n_jobs = 2 * 2 * (3 + 3 * 2)
+    assert len(rows(run)) == n_jobs
+    # Each job was run, and told of, by one of the two.
+    told = [
+        line.partition(" ")[2].partition(":")[0] for text in said for line in text.splitlines() if " nested " in line
+    ]
+    assert len(told) == n_jobs

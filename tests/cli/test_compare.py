@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from pyod_gessvdd.cli import main
 from pyod_gessvdd.compare import ComparisonResult
-from pyod_gessvdd.compare.store import DATABASE, Store
-from tests.compare.toy import BAD, arrays
+from pyod_gessvdd.experiments.store import DATABASE, Store
+from tests.experiments.toy import BAD, arrays
 
 
 @pytest.fixture
@@ -25,27 +25,37 @@ def invoke():
 
 @pytest.fixture
 def table(tmp_path):
-    """A CSV file with the labels ok, worn and broken."""
+    """A file as a spreadsheet writes it, with the labels ok, worn and broken."""
     X, outlier = arrays()
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     frame["state"] = np.where(outlier, np.where(np.arange(len(X)) % 2, "worn", "broken"), "ok")
+    frame["room"] = np.where(np.arange(len(X)) % 3, "blue", "red")
+    frame["time"] = "12:05"
+    frame.loc[0, "a"] = None
     path = tmp_path / "machines.csv"
-    frame.to_csv(path, index=False)
+    frame.to_csv(path, sep=";", decimal=",")
     return path
 
 
 def test_a_comparison_prints_the_leaderboard_writes_its_files_and_exits_with_1_if_a_job_failed(invoke, table, tmp_path):
     out = tmp_path / "run"
     options = ("--label", "state", "--normal", "ok", "--seeds", "3,4", "--metrics", "gmean,roc_auc", "--out", out, "-v")
+    options += ("--drop", "time", "--encode", "room", "--missing", "drop")
     done = invoke("compare", table, "-d", f"knn(n_neighbors=3),{BAD}:Raises", "-d", "hbos", *options)
-    assert (done.exit_code, done.stderr) == (1, "")
+    assert done.exit_code == 1
+    assert done.stderr == (
+        f"gessvdd: note: {table}: 4 columns used, 'state' is the label, 'time' left out as asked, 'Unnamed: 0' looks "
+        "like an index and is left out: --keep to use it; categories of 'room' (2) encoded; its columns are separated "
+        "by semicolons; its numbers have decimal commas; 1 of 120 rows left out for missing or infinite values in 'a'\n"
+    )
     assert "1/6 machines KNN(n_neighbors=3) novelty seed 3: roc_auc 1.0000 gmean " in done.stdout
     assert "2/6 machines Raises novelty seed 3: failed, RuntimeError: no fit today" in done.stdout
-    assert "2 of 6 jobs failed; the report says why." in done.stdout
+    assert "2 of 6 jobs failed:\n  Raises on machines: RuntimeError: no fit today\n" in done.stdout
     assert "Written to" in done.stdout
     assert {path.name for path in out.iterdir()} >= {DATABASE, "results.csv", "report.md", "report.html"}
     stored = ComparisonResult.load(out).table
     assert stored["seed"].unique().tolist() == [3, 4]
+    assert stored["n_features"].dropna().unique().tolist() == [5]
     assert pd.read_csv(out / "results.csv")["roc_auc"].tolist() == pytest.approx(stored["roc_auc"], nan_ok=True)
 
     # Going on without the detector that fails runs nothing, and says the same of what is there.
@@ -87,14 +97,23 @@ def test_an_unreadable_file_is_named(invoke, tmp_path):
 
 
 def test_a_file_without_label_column_is_named_with_its_columns(invoke, table):
-    refused(invoke("compare", table), "has no label column 'label' or 'y'; choose one with --label from a, b, c, state")
+    refused(invoke("compare", table), "has no label column 'label' or 'y'; name one of 'Unnamed: 0', 'a', 'b', 'c', ")
 
 
 def test_more_than_two_labels_need_the_normal_one(invoke, table):
     refused(
-        invoke("compare", table, "--label", "state"),
+        invoke("compare", table, "--label", "state", "--drop", "time,room", "--missing", "median"),
         "the labels are broken, ok, worn, not 0 (normal) and 1 (outlier); say with --normal which is normal",
     )
+
+
+def test_what_a_file_holds_that_cannot_be_compared_is_named(invoke, table, tmp_path):
+    options = ("--label", "state", "--normal", "ok")
+    refused(invoke("compare", table, *options), "the column 'time' holds dates or times such as '12:05': leave it out")
+    options = (*options, "--drop", "time")
+    refused(invoke("compare", table, *options), "the column 'room' holds text such as 'red': take it as categories")
+    options = (*options, "--encode", "all")
+    refused(invoke("compare", table, *options), "in 'a', the first in column 'a' of data row 1; leave such rows out")
 
 
 def test_one_class_only_is_refused(invoke, tmp_path):
@@ -111,7 +130,11 @@ def test_one_class_only_is_refused(invoke, tmp_path):
         (("--seeds", "many"), "'many' is neither a number of seeds nor a list of seeds such as 3,14,15"),
         (("--seeds", "0"), "seeds must be a positive number of seeds"),
         (("--metrics", "auc"), "metrics must be some of roc_auc"),
-        (("--setting", "semi"), "'semi' is not one of 'novelty', 'unsupervised', 'both'"),
+        (
+            ("--setting", "semi"),
+            "setting must be novelty, unsupervised, transductive, nested, pyod, dte_semi, dte_unsupervised or both, "
+            "got 'semi'",
+        ),
         (("--jobs", "0"), "jobs must be a positive number, or -1 for one per core, got 0"),
         (("--timeout", "-1"), "timeout must be a positive number of seconds, got -1.0"),
         (("--backend", "dask"), "the backend dask needs the cluster's address"),
@@ -146,6 +169,7 @@ def refused(done, sentence):
     """One sentence on stderr, nothing on stdout, exit code 2."""
     assert done.exit_code == 2
     assert done.stdout == ""
-    assert done.stderr.startswith("gessvdd: ")
-    assert sentence in done.stderr
-    assert done.stderr.count("\n") == 1
+    *notes, last = done.stderr.splitlines()
+    assert all(note.startswith("gessvdd: note: ") for note in notes)
+    assert last.startswith("gessvdd: ")
+    assert sentence in last

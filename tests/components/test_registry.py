@@ -16,6 +16,8 @@ import pytest
 
 import pyod_gessvdd
 from pyod_gessvdd import GESSVDD, available
+from pyod_gessvdd.checks import check_metric, check_protocol
+from pyod_gessvdd.compare import Metric, Protocol, compare
 from pyod_gessvdd.components import builtins, hookspecs
 from pyod_gessvdd.components import contracts as components
 from pyod_gessvdd.components import registry as plugins
@@ -163,8 +165,8 @@ def test_every_hook_has_a_test_here(hook):
     assert [name for name in globals() if name.startswith(f"test_{hook}_")], f"write test_{hook}_… in this file"
 
 
-def test_every_hook_belongs_to_a_kind_of_component():
-    assert {f"register_{kind}s" for kind in plugins.KINDS} == set(HOOKS)
+def test_every_hook_belongs_to_a_kind_of_component_or_to_experiments():
+    assert {f"register_{kind}s" for kind in (*plugins.KINDS, *plugins.EXTENSIONS)} == set(HOOKS)
 
 
 def test_register_laplacians_brings_a_graph_that_works_by_name(install, X):
@@ -253,6 +255,108 @@ def test_register_feature_laplacians_brings_a_graph_over_columns_that_works_by_n
     np.testing.assert_allclose(by_name.decision_scores_, by_hand.decision_scores_, rtol=1e-8)
 
 
+METRIC = """
+    from pyod_gessvdd import hookimpl
+    from pyod_gessvdd.compare import Metric
+
+    def mean_score_of_outliers(labels, scores):
+        return float(scores[labels == 1].mean())
+
+    @hookimpl
+    def register_metrics(register):
+        register(Metric("mean_score", "Mean score", mean_score_of_outliers, decimals=2))
+"""
+
+PROTOCOL = """
+    from dataclasses import dataclass
+    from typing import ClassVar
+
+    from pyod_gessvdd import hookimpl
+    from pyod_gessvdd.compare import Protocol, Split
+
+    @dataclass(frozen=True)
+    class Halves(Protocol):
+        name: ClassVar[str] = "halves"
+        title: ClassVar[str] = "Two halves"
+        description: ClassVar[str] = "Each half is judged by the other."
+
+        def splits(self, dataset, seed):
+            X, y = dataset.arrays()
+            return [Split(X[first::2], X[1 - first::2], y[1 - first::2]) for first in (0, 1)]
+
+    @hookimpl
+    def register_protocols(register):
+        register(Halves)
+"""
+
+
+def experiment(install, **options):
+    """A comparison on two blobs; what it runs in finds the plugin too."""
+    rng = np.random.default_rng(0)
+    data = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(20, 2)) + 4]), np.repeat([0, 1], [60, 20])
+    return compare({"blobs": data}, "knn", seeds=1, **options)
+
+
+def test_register_metrics_brings_a_metric_that_is_measured_and_reported(install):
+    install("mean-score", METRIC)
+    result = experiment(install, metrics=["mean_score", "roc_auc"])
+    _, scores = result.scores("blobs", "KNN", "novelty", 0)
+    labels, _ = result.scores("blobs", "KNN", "novelty", 0)
+    assert result.table["mean_score"][0] == pytest.approx(scores[labels == 1].mean(), rel=1e-6)
+    assert row("mean_score", "metric")["distribution"] == "mean-score"
+    assert "Mean score" in result.to_markdown()
+    assert "Mean score" in repr(result)
+    for check in check_metric(plugins.registry().extensions("metric", Metric)["mean_score"]):
+        check()
+
+
+def test_register_protocols_brings_a_protocol_that_is_run_and_reported(install):
+    install("halves", PROTOCOL)
+    result = experiment(install, setting="halves")
+    assert result.table.loc[0, ["setting", "status", "n_train", "n_test"]].tolist() == ["halves", "done", 80, 80]
+    assert row("halves", "protocol")["parameters"] == {}
+    assert row("novelty", "protocol")["parameters"] == {"max_rows": 10_000}
+    assert "Each half is judged by the other." in result.to_markdown()
+    for check in check_protocol(plugins.registry().extensions("protocol", Protocol)["halves"]):
+        check()
+
+
+@pytest.mark.parametrize(
+    ("hook", "wrong", "reason"),
+    [
+        ("register_metrics", "3", "TypeError: register_metrics got 3; expected Metric"),
+        ("register_protocols", "object", "TypeError: register_protocols got <class 'object'>; expected Protocol"),
+        ("register_protocols", "compare.Protocol", "TypeError: Protocol does not implement splits"),
+        (
+            "register_metrics",
+            "compare.Metric('a-b', 'x', max)",
+            "TypeError: register_metrics got the name 'a-b'; it must be a Python name",
+        ),
+    ],
+)
+def test_a_plugin_that_brings_something_else_to_experiments_fails_alone(install, hook, wrong, reason):
+    code = f"""
+    from pyod_gessvdd import compare, hookimpl
+
+    @hookimpl
+    def {hook}(register):
+        register({wrong})
+    """
+    install("wrong", code)
+    kind, contract = ("metric", Metric) if hook == "register_metrics" else ("protocol", Protocol)
+    assert "wrong" not in plugins.registry().extensions(kind, contract)
+    assert failure("wrong") == reason
+
+
+def test_a_metric_that_two_plugins_bring_is_an_error_that_names_both(install):
+    install("mean-score", METRIC)
+    install("another", METRIC)
+    with pytest.raises(
+        PluginError, match=r"metric 'mean_score' is registered by .* 1\.2\.3 and by .* 1\.2\.3; uninstall"
+    ):
+        plugins.registry().extensions("metric", Metric)
+
+
 # Built-ins ------------------------------------------------------------------------------------------------------------
 
 
@@ -263,8 +367,8 @@ def test_builtins_come_through_the_entry_point_group_that_plugins_use():
 
 def test_builtins_are_what_their_hooks_register_and_nothing_else():
     registered = []
-    for hook in HOOKS:
-        getattr(builtins, hook)(registered.append)
+    for kind in plugins.KINDS:
+        getattr(builtins, f"register_{kind}s")(registered.append)
     ours = [entry for entry in plugins.registry().registrations if entry.distribution == "pyod-gessvdd"]
     assert [entry.component for entry in ours] == registered
     assert {entry.version for entry in ours} == {importlib.metadata.version("pyod-gessvdd")}
@@ -273,7 +377,7 @@ def test_builtins_are_what_their_hooks_register_and_nothing_else():
 def test_available_lists_one_kind_or_all_in_the_order_of_kind_and_name():
     rows = available()
     kinds = list(dict.fromkeys(row["kind"] for row in rows if row["kind"] != "plugin"))
-    assert kinds == list(plugins.KINDS)
+    assert kinds == [*plugins.KINDS, *plugins.EXTENSIONS]
     for kind in kinds:
         of_kind = [row for row in rows if row["kind"] == kind]
         assert available(kind) == of_kind
@@ -281,7 +385,10 @@ def test_available_lists_one_kind_or_all_in_the_order_of_kind_and_name():
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="kind must be one of laplacian, updater, qp_backend, kernel, feature_lap"):
+    with pytest.raises(
+        ValueError,
+        match="kind must be one of laplacian, updater, qp_backend, kernel, feature_laplacian, metric, protocol, got ",
+    ):
         available("graph")
 
 
@@ -413,7 +520,10 @@ def test_a_plugin_may_not_take_a_name_of_the_builtins(install, X):
     rows = {row["distribution"]: row["error"] for row in available("laplacian") if row["name"] in ("knn", "ring")}
     assert rows == {
         "pyod-gessvdd": None,
-        "my-knn": "laplacian 'knn' is pyod-gessvdd's own, which is used; it needs another name",
+        "my-knn": (
+            "laplacian 'knn' of my-knn 1.2.3 has a name of pyod-gessvdd's own, which is used instead; "
+            "it needs another name"
+        ),
     }
     # The plugin's own name is still its own, and the default detector does not notice.
     GESSVDD(kernel="linear", laplacian="ring").fit(X)

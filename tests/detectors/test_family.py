@@ -120,7 +120,8 @@ def test_gesvdd_is_gessvdd_with_all_dimensions_and_no_update(laplacian, kernel, 
     X, X_test = data
     params = {"laplacian": laplacian, "kernel": kernel, "random_state": 0, "C": 0.1, "standardize": True, "ridge": 1e-6}
     same = GESSVDD(n_components="all", n_iter=0, residual=False, **params).fit(X)
-    assert_array_equal(GESVDD(**params).fit(X).decision_function(X_test), same.decision_function(X_test))
+    # Not to the last bit: a process that has solved many problems solves the next ones by compiled code.
+    assert_allclose(GESVDD(**params).fit(X).decision_function(X_test), same.decision_function(X_test), rtol=1e-9)
 
 
 @pytest.mark.parametrize("laplacian", ["identity", "pca", "knn"])

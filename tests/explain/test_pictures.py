@@ -177,11 +177,134 @@ def test_a_wrong_argument_is_one_sentence(detector, arguments, sentence):
     assert str(caught.value) == sentence
 
 
+@pytest.mark.parametrize("kernel", ["linear", "mixed"])
+def test_a_waterfall_goes_from_the_reference_to_the_score(X, kernel):
+    detector = GESSVDD(kernel=kernel, random_state=0).fit(X)
+    figure = detector.explain_outlier(7, kind="waterfall", max_features=2, feature_names=NAMES)
+    axes = figure.axes[0]
+    first, *steps, last = axes.patches
+    assert last.get_width() == pytest.approx(detector.decision_scores_[7])
+    assert first.get_width() + sum(step.get_width() for step in steps) == pytest.approx(last.get_width())
+    assert len(steps) == 3
+    labels = ticks(figure)
+    assert labels[0] == ("centre" if kernel == "linear" else "nearest normal row")
+    assert labels[1] == "weight = 40"
+    assert labels[-2:] == ["all others", "score"]
+
+
+def test_several_rows_are_a_heat_map(detector, X):
+    rows = [7, 3, 0]
+    figure = detector.explain_outlier(rows, columns=["feature 2", "feature 0"])
+    axes = figure.axes[0]
+    (image,) = axes.images
+    grown = detector.decision_scores_[rows] / detector.decision_function(X[rows])
+    assert_allclose(image.get_array(), detector.explain(X[rows])[:, [2, 0]] * grown[:, None])
+    assert ticks(figure)[0] == f"Row 7: score {detector.decision_scores_[7]:.4g}, outlier"
+    assert axes.get_title(loc="left") == "Contributions to the scores of 3 rows; 2 more features are not drawn"
+    assert len(axes.texts) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"ind": 0, "kind": "bars"}, "kind must be 'bands' or 'waterfall', got 'bars'"),
+        ({"ind": []}, "ind must hold at least one training row, got none"),
+        ({"ind": [0, 120]}, "ind must be the place of a training row, from 0 to 119, got 120"),
+    ],
+)
+def test_another_kind_of_picture_is_refused(detector, arguments, sentence):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011
+        detector.explain_outlier(**arguments)
+    assert str(refused.value) == sentence
+
+
+# plot_outlier_map -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("params", [{}, {"novelty": True}, {"kernel": "linear", "n_components": 2}])
+def test_distances_inside_and_outside_make_the_score(X, params):
+    detector = GESSVDD(random_state=0, **params).fit(X)
+    axes = detector.plot_outlier_map(X[:9] + 1).axes[0]
+    for kind, label in (("training row", 0), ("outlier", 1)):
+        found = np.sort((dots(axes, kind) ** 2).sum(axis=1))
+        assert_allclose(found, np.sort(detector.decision_scores_[detector.labels_ == label]), rtol=1e-9)
+    assert_allclose((dots(axes, "new row") ** 2).sum(axis=1), detector.decision_function(X[:9] + 1), rtol=1e-9)
+
+
+def test_the_sphere_and_the_threshold_are_circles(detector):
+    sphere, threshold, *_ = detector.plot_outlier_map().axes[0].lines
+    assert_allclose(np.hypot(*sphere.get_data()), 1.0)
+    assert_allclose(np.hypot(*threshold.get_data()) ** 2, detector.threshold_)
+
+
+def test_a_subspaces_distances_are_those_of_transform(detector, X):
+    drawn = dots(detector.plot_outlier_map(X[:4]).axes[0], "new row")
+    Z = detector.transform(X[:4])
+    assert_allclose(drawn[:, 0], np.linalg.norm(Z[:, :-1] - detector.center_, axis=1) / detector.radius_)
+    assert_allclose(drawn[:, 1], Z[:, -1] / detector.radius_, rtol=1e-9)
+
+
+def test_the_strongest_outliers_are_named_by_their_place(detector):
+    axes = detector.plot_outlier_map(n_named=3).axes[0]
+    strongest = np.argsort(-detector.decision_scores_)[:3]
+    assert [text.get_text() for text in axes.texts] == [str(i) for i in strongest]
+    assert axes.texts[0].get_text() == "7"
+
+
+def test_far_rows_are_drawn_on_logarithmic_axes(detector, X):
+    axes = detector.plot_outlier_map(X[:3] + 1e4).axes[0]
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+    assert axes.get_ylim()[0] > 0
+
+
+def test_more_directions_take_more_inside(X):
+    detector = GESSVDD(random_state=0).fit(X)
+    few, many = (dots(detector.plot_outlier_map(n_directions=d).axes[0], "training row")[:, 0] for d in (2, 40))
+    assert (many >= few).all()
+    assert (many > few).any()
+
+
+def test_a_loaded_model_maps_rows_that_are_given(detector, X):
+    loaded = pickle.loads(pickle.dumps(detector))
+    axes = loaded.plot_outlier_map(X).axes[0]
+    assert [str(c.get_label()) for c in axes.collections] == ["new row (120)"]
+    with pytest.raises(ValueError, match=r"^the training rows are not saved with a model; pass rows to draw as X$"):
+        loaded.plot_outlier_map()
+
+
+@pytest.mark.parametrize(
+    ("made", "arguments", "sentence"),
+    [
+        (
+            GESVM(kernel="rbf"),
+            {},
+            "the outlier map shows distances from a sphere's centre; a half-space has none",
+        ),
+        (
+            GESSVDD(kernel="linear", residual=False),
+            {},
+            "the outlier map needs the distance outside the subspace, which residual=False leaves out; "
+            "use plot_subspace",
+        ),
+        (GESSVDD(), {"n_directions": 0}, "n_directions must be between 1 and 103, got 0"),
+        (
+            GESSVDD(kernel="linear", n_components=2),
+            {"n_directions": 2},
+            "n_directions is for a whole space; all 2 dimensions of this subspace are inside",
+        ),
+    ],
+)
+def test_what_has_no_outlier_map_says_why(X, made, arguments, sentence):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011
+        made.fit(X).plot_outlier_map(**arguments)
+    assert str(refused.value) == sentence
+
+
 # plot_subspace --------------------------------------------------------------------------------------------------------
 
 
 def test_rows_support_vectors_and_outliers_are_where_transform_puts_them(detector, X):
-    axes = detector.plot_subspace().axes[0]
+    axes = detector.plot_subspace(components=(0, 1)).axes[0]
     Z = detector.transform(X)
     outlier = detector.labels_ == 1
     assert_allclose(dots(axes, "training row"), Z[~outlier, :2])
@@ -201,7 +324,7 @@ def test_the_circle_is_the_spheres_projection(detector, pair):
 
 
 def test_new_rows_are_drawn_beside_the_training_rows_or_alone(detector, X):
-    both = detector.plot_subspace(X[:5] + 1).axes[0]
+    both = detector.plot_subspace(X[:5] + 1, components=(0, 1)).axes[0]
     assert_allclose(dots(both, "new row"), detector.transform(X[:5] + 1)[:, :2])
     loaded = pickle.loads(pickle.dumps(detector))
     alone = loaded.plot_subspace(X[:5]).axes[0]
@@ -222,11 +345,22 @@ def test_one_coordinate_is_drawn_with_the_score(X):
 
 def test_a_half_space_is_cut_by_a_line(X):
     detector = GESVM(kernel="linear", standardize=False, random_state=0).fit(X + 100)
-    (line,) = detector.plot_subspace().axes[0].lines
+    (line,) = detector.plot_subspace(components=(0, 1)).axes[0].lines
     # On the line, with the other coordinates those of w, the score is 1.
     points = np.tile(detector.coef_, (2, 1))
     points[:, :2] = line.get_xydata()
     assert_allclose(points @ detector.coef_, detector.rho_, rtol=1e-9)
+
+
+def test_the_coordinates_are_those_in_which_outliers_stand_out():
+    rows = np.random.default_rng(0).normal(size=(300, 6)) * [6, 5, 4, 3, 2, 1]
+    rows[:10, 4] += 25.0
+    detector = GESSVDD(kernel="linear", n_components=6, contamination=1 / 30, random_state=0).fit(rows)
+    assert detector.labels_[:10].all()
+    axes = detector.plot_subspace().axes[0]
+    Z = detector.transform(rows)
+    away = np.abs(np.median(Z[:10], axis=0) - np.median(Z, axis=0))[:-1] / Z.std(axis=0)[:-1]
+    assert f"z{away.argmax() + 1}" in (axes.get_xlabel(), axes.get_ylabel())
 
 
 def test_many_rows_are_thinned_out(detector):

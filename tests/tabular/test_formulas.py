@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pyod_gessvdd.tabular.formulas import defused, defused_frame
-from pyod_gessvdd.tabular.frames import write_frame
+from pyod_gessvdd.tabular.writing import write_frame
 
 
 @pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "@SUM(A1)", "+1+1", "-1-1", "\t=1", "\r=1", "-", "=1"])

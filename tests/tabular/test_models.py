@@ -1,7 +1,6 @@
 """Models in files: the card beside the model, and plugins that it names."""
 
 import sys
-from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
@@ -9,11 +8,12 @@ import pandas as pd
 import pytest
 from pyod.utils import persistence
 
-from pyod_gessvdd.compare.detectors import resolve_detectors
 from pyod_gessvdd.components import registry as plugins
 from pyod_gessvdd.errors import MissingPluginError
+from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
+from pyod_gessvdd.tabular.loader import TableOptions
 from pyod_gessvdd.tabular.models import load_model, save_model
-from pyod_gessvdd.tabular.scoring import fit_frame
+from pyod_gessvdd.tabular.scoring import fit_file
 
 RING = """
     import numpy as np
@@ -55,13 +55,17 @@ def ring_plugin(tmp_path, monkeypatch):
     remove()
 
 
-def frame():
-    return pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
+@pytest.fixture
+def rows(tmp_path):
+    """A file of forty rows."""
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    return tmp_path / "rows.csv"
 
 
-def test_the_card_names_the_plugins_and_loading_without_them_says_so(ring_plugin, tmp_path):
+def test_the_card_names_the_plugins_and_loading_without_them_says_so(ring_plugin, rows, tmp_path):
     (detector,) = resolve_detectors("gessvdd(kernel='linear', laplacian='ring')")
-    model, card = fit_frame(frame(), detector, Path("rows.csv"))
+    model, card = fit_file(rows, detector, TableOptions())
     save_model(model, card, tmp_path / "m.pyod")
     loaded, found, notes = load_model(tmp_path / "m.pyod", trusted=True)
     assert found == card
@@ -73,9 +77,9 @@ def test_the_card_names_the_plugins_and_loading_without_them_says_so(ring_plugin
         load_model(tmp_path / "m.pyod", trusted=True)
 
 
-def test_the_card_is_pyods_metadata(tmp_path):
+def test_the_card_is_pyods_metadata(rows, tmp_path):
     (detector,) = resolve_detectors("iforest(n_estimators=5)")
-    model, card = fit_frame(frame(), detector, Path("rows.csv"), drop=("b",))
+    model, card = fit_file(rows, detector, TableOptions(drop=("b",)))
     save_model(model, card, tmp_path / "m.pyod")
     _, envelope = persistence.load(str(tmp_path / "m.pyod"), trusted=True, return_metadata=True)
     assert envelope["metadata"]["feature_names"] == ["a", "c"]

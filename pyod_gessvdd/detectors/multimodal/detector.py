@@ -22,6 +22,7 @@ from pyod_gessvdd.detectors.multimodal.columns import RULES, per_modality, resol
 from pyod_gessvdd.detectors.multimodal.training import MultimodalResult, alternate_modalities
 from pyod_gessvdd.detectors.parameters import check_multimodal_parameters, check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
+from pyod_gessvdd.detectors.shown import Shown
 from pyod_gessvdd.detectors.start import DEFAULT_COMPONENTS_PAPER
 from pyod_gessvdd.dual import QPSolution, check_weights, upper_bounds
 from pyod_gessvdd.errors import warn
@@ -34,7 +35,7 @@ from pyod_gessvdd.subspace import principal_directions
 Array = np.ndarray
 
 
-class MSSVDD(NestedComponents, TransformerMixin, PyODContract):
+class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
     """Multimodal Subspace Support Vector Data Description.
 
     The columns of X form M groups, the modalities: different sensors, or different descriptions of the same sample.

@@ -190,6 +190,31 @@ class KeepsTheCallersRows(Cubes):
         return X @ self.rows_.T @ self.rows_ @ Y.T
 
 
+@caught_by("check_kernel_survives_a_model_file", "saved_state cannot be kept in a model file: what it has learnt is")
+class LearnsAnObject(Cubes):
+    """Keeps what it has learnt in an object that JSON does not know."""
+
+    def fit(self, X):
+        self.seen_ = {float(np.abs(X).max())}
+        return self
+
+    def features(self, X):
+        return np.hstack([X, self.factor * X**3]) / max(self.seen_)
+
+    def gram(self, X, Y):
+        return (X @ Y.T + self.factor**2 * (X**3) @ (Y**3).T) / max(self.seen_) ** 2
+
+
+@caught_by("check_kernel_survives_a_model_file", "the features differ after saved_state and restore_state")
+class ForgetsTheScale(Cubes):
+    """Does not save what it has learnt."""
+
+    scale_ = 1.0
+
+    def saved_state(self):
+        return {}
+
+
 @caught_by("check_kernel_ignores_the_order_of_rows", "the same training rows in another order")
 class FirstRowsAreLandmarks(Cubes):
     """Takes the first rows as landmarks."""

@@ -1,8 +1,0 @@
-"""Comparing detectors: ``compare(datasets, detectors, …)`` runs, stores and ranks; ``ComparisonResult`` draws."""
-
-from __future__ import annotations
-
-from pyod_gessvdd.compare.comparison import Progress, compare
-from pyod_gessvdd.compare.result import ComparisonResult
-
-__all__ = ["ComparisonResult", "Progress", "compare"]

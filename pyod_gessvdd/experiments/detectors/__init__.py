@@ -1,0 +1,1 @@
+"""The detectors of an experiment, from what a user writes."""

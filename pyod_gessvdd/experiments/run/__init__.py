@@ -1,0 +1,1 @@
+"""Running jobs: each in a process that may die, on this machine or on a cluster."""

@@ -1,0 +1,1 @@
+"""What the jobs say together: means, ranks, wins, and which differences are more than chance."""
