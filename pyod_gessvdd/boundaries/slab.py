@@ -9,8 +9,7 @@ import numpy as np
 
 from pyod_gessvdd.boundaries.boundary import Boundary, snapped
 from pyod_gessvdd.components.contracts import QPBackend
-from pyod_gessvdd.dual import QPSolution
-from pyod_gessvdd.linalg import weighted_quantiles
+from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, SVDDDual
 
 Array = np.ndarray
 
@@ -32,7 +31,7 @@ class Slab(Boundary):
     normal : ndarray of shape (d,)
         w.
     radius2 : float
-        r², which the share ν of the points exceeds.
+        r², which the share ν of the points exceeds: the bounds of the farthest points sum to one there.
     """
 
     normal: Array
@@ -62,14 +61,13 @@ class Slab(Boundary):
             )
         normal = center / length2
         deviations = (Z @ normal - 1.0) ** 2
-        nu = min(1.0, 1.0 / float(upper.sum()))
-        # The bounds are in proportion to the weights; as counts of rows, the smallest is one.
-        radius2 = float(weighted_quantiles(deviations, [1.0 - nu], alpha / alpha[alpha > 0].min())[0])
+        low, high = _radius2(deviations, upper)
+        radius2 = (low + high) / 2
         solution = QPSolution(
             alpha,
             center=center,
             radius2=radius2,
-            radius2_interval=(radius2, radius2),
+            radius2_interval=(low, high),
             objective=float(alpha @ deviations),
             gap=0.0,
             upper=upper,
@@ -110,3 +108,12 @@ class Slab(Boundary):
     def published(self) -> dict[str, Any]:
         """W and r."""
         return {"coef_": self.normal, "radius_": float(np.sqrt(self.radius2))}
+
+
+def _radius2(deviations: Array, upper: Array) -> tuple[float, float]:
+    """Where the bounds of the farthest points have summed to one, as for the sphere's radius: an interval."""
+    rows, weights = SVDDDual(deviations[:, None], upper).best_vertex(deviations)
+    high = low = float(deviations[rows[-1]])
+    if weights[-1] >= (1.0 - BOUND_TOLERANCE) * upper[rows[-1]] and len(rows) < len(deviations):
+        low = float(np.delete(deviations, rows).max())
+    return low, high

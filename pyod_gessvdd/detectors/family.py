@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from pyod_gessvdd.boundaries.half_space import HalfSpace
 from pyod_gessvdd.boundaries.slab import Slab
 from pyod_gessvdd.boundaries.soft_sphere import SoftSphere
@@ -261,8 +263,8 @@ class L2SVDD(SVDD):
     Parameters
     ----------
     C : float, optional
-        The weight of Σ ξ², in [1/N, 1]; above 1 equals 1. Its unit is one over a squared distance: it belongs to
-        kernels and scalings in which these are about one.
+        The weight of Σ ξ², at least 1/N, in the unit of one over a squared distance; the larger, the fewer rows are
+        outside.
     nu : float, optional
         Instead of C, C = 1/(nu · N). With neither, nu = 0.1.
     kernel, gamma, sigma, energy, standardize, qp_backend, qp_tol, threshold, contamination, calibration, random_state
@@ -277,6 +279,7 @@ class L2SVDD(SVDD):
     [0, 1]
     """
 
+    _fixed: ClassVar[dict[str, Any]] = {**SVDD._fixed, "largest_bound": np.inf}
     _boundary = SoftSphere
 
     def __init__(
@@ -346,6 +349,7 @@ class OCKSR(_WholeSpace):
         "laplacian": "identity",
         "center": False,
         "around_mean": False,
+        "largest_bound": np.inf,
     }
     _boundary = Slab
 
