@@ -37,8 +37,9 @@ PointsOf = Callable[[Array], tuple[Array, Array | None]]
 
 #: A sample of this share of the rows, within these limits, gives the first centre and says where thresholds lie.
 SAMPLE_SHARE, SMALLEST_SAMPLE, LARGEST_SAMPLE = 500, 4000, 100_000
-#: The points that are still open are fetched once they are this share of all, or so many.
-SHELL_SHARE, SMALL_SHELL = 400, 10_000
+#: The points that are still open are fetched once they are so many, or one in so many of all: few where they travel,
+#: else as many as fit into so many bytes, for they save passes.
+SMALL_SHELL, SHELL_SHARE, LOCAL_SHARE, SHELL_BYTES = 10_000, 400, 50, 128 << 20
 #: The thresholds of a pass, and the standard deviations of a sampled quantile that the first ones span.
 THRESHOLDS, SPAN = 33, 5.0
 #: After so many passes the open points are fetched however many they are.
@@ -268,7 +269,7 @@ class _Passes:
         """What is left of the problem, the places of its rows, how many rows are decided to be outside, a centre."""
         center = self._first_center()
         kept = Kept(self.Z.shape[1])
-        room = max(SMALL_SHELL, self.rows.n_rows // SHELL_SHARE)
+        room = self._room()
         thresholds = self._first_thresholds(center)
         best: tuple[float, float, float, Array] | None = None
         while True:
@@ -291,6 +292,13 @@ class _Passes:
             middle = self._sampled_quantile(self._sampled_distances(following)) + missed
             thresholds = middle + width * np.linspace(-1.0, 1.0, THRESHOLDS)
             center = following
+
+    def _room(self) -> int:
+        """How many points may be fetched."""
+        n_rows, d = self.rows.n_rows, self.Z.shape[1]
+        if self.rows.is_lazy:
+            return max(SMALL_SHELL, n_rows // SHELL_SHARE)
+        return max(5 * SMALL_SHELL, min(n_rows // LOCAL_SHARE, SHELL_BYTES // (8 * (d + 2))))
 
     def _first_center(self) -> Array:
         """That of the sample alone, if enough of it would be outside its sphere, else its mean."""
