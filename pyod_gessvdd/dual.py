@@ -230,6 +230,11 @@ class QPSolution:
         return np.flatnonzero(np.abs(self.alpha) > BOUND_TOLERANCE * self._bounds)
 
     @property
+    def n_support(self) -> int:
+        """How many these are."""
+        return len(self.support)
+
+    @property
     def boundary(self) -> Array:
         """Indices with 0 < |α_i| < u_i: the points on the sphere."""
         low, high = BOUND_TOLERANCE * self._bounds, (1.0 - BOUND_TOLERANCE) * self._bounds
