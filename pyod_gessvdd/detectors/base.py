@@ -196,7 +196,9 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         self._keep_sampled_origins(source, model.alpha_mean)
 
     def _components(self, settings: dict[str, Any]) -> Components:
-        given = [kind for kind in self._component_parameters if settings[kind] is not None]
+        given = [
+            kind for kind in self._component_parameters if kind != "feature_laplacian" or settings[kind] is not None
+        ]
         return Components(**{kind: self._component(kind, settings) for kind in given})
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
