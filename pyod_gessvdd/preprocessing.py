@@ -11,6 +11,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import validate_data
 
 from pyod_gessvdd.linalg import column_means, read_only, row_blocks, shift_rows, weighted_quantiles
+from pyod_gessvdd.sources.source import Source
 
 Array = np.ndarray
 
@@ -30,6 +31,11 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
     reset : bool
         Whether this is ``fit``, which needs two rows.
     """
+    if isinstance(X, Source):
+        raise ValueError(
+            "this needs an array of rows; the rows of a source are taken by fit and decision_function of GESSVDD and "
+            "of the detectors of its family that have a sphere"
+        )
     values = np.asarray(X) if isinstance(X, list | tuple) else X
     if getattr(getattr(values, "dtype", None), "kind", "") in ("S", "U"):
         raise ValueError(f"X must be numeric, got strings such as {str(values.flat[0])!r}; convert them first")

@@ -17,6 +17,7 @@ Examples:
   gessvdd fit orders.csv -o model.gessvdd --encode all --missing median
   gessvdd fit orders.csv -o model.gessvdd --encode goods -d "gessvdd(kernel='gower')"
   gessvdd fit rows.parquet -o model.gessvdd --detector "gessvdd(nu=0.05, threshold='radius')"
+  gessvdd fit many-files/ -o model.gessvdd --scheduler tcp://10.0.0.1:8786
   gessvdd fit rows.npz -o model.pyod --detector "iforest(n_estimators=200)"
 """
 
@@ -29,28 +30,43 @@ Examples:
 )
 @table_options
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the detector.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786, for large Parquet.")
 @click.option("--force", is_flag=True, help="Replace the file that is there.")
-def command(data: Path, out: Path, spec: str, seed: int, force: bool, **options: Any) -> None:
+def command(data: Path, out: Path, spec: str, seed: int, scheduler: str | None, force: bool, **options: Any) -> None:
     """Fit a detector on DATA and save it.
 
     DATA is a CSV, TSV, Parquet, NPZ or MAT file. Every column is a feature except for the label, what looks like an
     index or another label (--keep takes it in), and --drop. With --normal only the rows with that label are trained
     on. The model is saved as arrays and JSON, which gessvdd score loads without --trusted, or, if the detector is
     PyOD's own, in PyOD's format; with its columns and how they became numbers, versions, and the plugins that it
-    needs; gessvdd score treats new files alike.
+    needs; gessvdd score treats new files alike. A folder of Parquet files, or one of more than 100,000 rows, is
+    walked block by block and never read as a whole.
     """
+    from rich.console import Console
+
+    from pyod_gessvdd.cli.progress import Progress
     from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
     from pyod_gessvdd.tabular.models import save_model
     from pyod_gessvdd.tabular.scoring import fit_file
+    from pyod_gessvdd.tabular.streaming import fit_large, is_large, n_rows_of
     from pyod_gessvdd.tabular.writing import check_free
 
     check_free(out, force)
     detectors = resolve_detectors(spec)
     if len(detectors) != 1:
         raise click.UsageError(f"--detector {spec!r} stands for {len(detectors)} detectors; name one")
-    model, card = fit_file(data, detectors[0], taken_from(options), seed=seed)
+    if is_large(data):
+        with Progress(Console(stderr=True, highlight=False), "rows") as progress:
+            progress.start(n_rows_of(data))
+            model, card, n_outliers = fit_large(
+                data, detectors[0], taken_from(options), seed=seed, told=progress.update, scheduler=scheduler
+            )
+    elif scheduler is not None:
+        raise click.UsageError(f"--scheduler is for folders of Parquet and files of many rows; {data} is neither")
+    else:
+        model, card = fit_file(data, detectors[0], taken_from(options), seed=seed)
+        n_outliers = int(model.labels_.sum())
     save_model(model, card, out)
-    n_outliers = int(model.labels_.sum())
     click.echo(
         f"{detectors[0].name} fitted on {card.n_rows:,} rows and {len(card.feature_names):,} features; "
         f"threshold {model.threshold_:.4g}, {n_outliers:,} of the rows above it; saved as {out}"

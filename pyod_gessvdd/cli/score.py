@@ -67,7 +67,8 @@ def command(
 
     The columns of DATA are kept, and these are added: score, label (1 is an outlier), probability (of being one) and,
     if the detector can explain itself, feature_1 and contribution_1 … of the features that contribute most. Features
-    are found by name, in any order, and encoded as they were for the fit.
+    are found by name, in any order, and encoded as they were for the fit. A folder of Parquet files, or one of more
+    than 100,000 rows, is scored into a Parquet file block by block.
     """
     import logging
 
@@ -76,15 +77,22 @@ def command(
     from pyod_gessvdd.cli.progress import Progress
     from pyod_gessvdd.tabular.models import load_model
     from pyod_gessvdd.tabular.scoring import Scorer
-    from pyod_gessvdd.tabular.tables import read_table
+    from pyod_gessvdd.tabular.streaming import is_large, n_rows_of, score_large
+    from pyod_gessvdd.tabular.tables import read_table, suffix
     from pyod_gessvdd.tabular.wording import listed
     from pyod_gessvdd.tabular.writing import STDOUT, check_table_target, write_frame
 
     logger = logging.getLogger(__name__)
     check_table_target(out, force)
     detector, card, notes = load_model(model, trusted=trusted)
-    raw = read_table(data, **reading)
     scorer = Scorer(detector, card, top=top, explain=explain, prefix=prefix)
+    if suffix(out) == ".parquet" and is_large(data):
+        with Progress(Console(stderr=True, highlight=False), "rows") as progress:
+            progress.start(n_rows_of(data))
+            n_scored, n_outliers = score_large(scorer, data, out, missing, progress.update)
+        click.echo(f"{n_scored:,} rows scored, {n_outliers:,} of them outliers; written to {out}")
+        return
+    raw = read_table(data, **reading)
     scorer.check(raw.frame, data)
     prepared = card.preparation.apply(raw.frame.reset_index(drop=True), data, missing)
     extra = [name for name in raw.frame.columns if name not in {*card.feature_names, *card.left_out}]

@@ -35,7 +35,7 @@ from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import check_block, validated
 from pyod_gessvdd.sources import as_source, in_memory, is_dask
 from pyod_gessvdd.sources.source import Source
-from pyod_gessvdd.streamed.columns import Column
+from pyod_gessvdd.streamed.columns import Column, discarded_on_error
 
 Array = np.ndarray
 
@@ -259,8 +259,9 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         """The scores of all rows of a source: an array, or a mapped file if they are many."""
         checked_columns(self, source, reset=False)
         scores = Column(float, len(source))
-        for block in source.map(self._scores_of_block):
-            scores.append(block)
+        with discarded_on_error(scores):
+            for block in source.map(self._scores_of_block):
+                scores.append(block)
         return scores.finished()
 
     def _scores_of_block(self, block: Array, rows: Array) -> Array:

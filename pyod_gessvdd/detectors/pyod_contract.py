@@ -208,6 +208,19 @@ class PyODContract(Conformal, BaseDetector):
 
         return lazily(partial(getattr(self._without_rows(), name), **params), X, names, dtype)
 
+    def settled(self) -> PyODContract:
+        """A copy without what a fit to a source keeps elsewhere: in a mapped file, or in a lazy Dask array.
+
+        What is saved, and sent to other machines: the scores and labels of the training rows are left behind, what
+        new rows are compared with is not.
+        """
+        light = copy.copy(self)
+        for name in PER_ROW & vars(light).keys():
+            value = getattr(light, name)
+            if isinstance(value, np.memmap) or is_dask(value):
+                setattr(light, name, np.empty(0, getattr(value, "dtype", float)))
+        return light
+
     def _without_rows(self) -> PyODContract:
         """A copy that scores and holds nothing of single training rows: what travels."""
         light = copy.copy(self)
@@ -236,7 +249,8 @@ class PyODContract(Conformal, BaseDetector):
             )
         encoder = Encoder()
         kept: Any = self.__getstate__()  # without the training rows, as in a pickle
-        attributes = {name: encoder.encode(value, name) for name, value in vars(self).items() if name in kept}
+        settled = vars(self.settled())
+        attributes = {name: encoder.encode(value, name) for name, value in settled.items() if name in kept}
         document = {
             "package": version("pyod-gessvdd"),
             "detector": cls.__name__,

@@ -11,14 +11,14 @@ from pyod_gessvdd.detectors.streaming import NO_ROWS, StreamedModel
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.sources.arrays import ArraySource
 from pyod_gessvdd.sources.source import Source
-from pyod_gessvdd.streamed.columns import HELD_ROWS, Column
-from pyod_gessvdd.streamed.order import Values, quantiles, sketch
+from pyod_gessvdd.streamed.columns import HELD_ROWS, Column, discarded_on_error
+from pyod_gessvdd.streamed.order import OrderStatistics, Values
 from pyod_gessvdd.streamed.sums import Moments
 
 Array = np.ndarray
 
 #: From the scores of more rows than are held in memory so many evenly spaced order statistics are kept, to compare new
-#: rows with (p-values, confidences); see :func:`~pyod_gessvdd.streamed.order.sketch` for what a rank misses by.
+#: rows with (p-values, confidences); :class:`~pyod_gessvdd.streamed.order.OrderStatistics` says what ranks miss by.
 KEPT_SCORES = 100_000
 
 
@@ -45,13 +45,14 @@ def publish_rows(detector: Any, model: StreamedModel, source: Source) -> None:
     scores, alpha, trusted = (Column(kind, source.n_rows) for kind in (float, float, bool))
     support, outside = Column(int, source.n_rows), Column(int, source.n_rows)
     start = 0
-    for found in source.map(model.of_rows):
-        scores.append(found.scores)
-        alpha.append(found.alpha)
-        trusted.append(found.trusted)
-        support.append(start + np.flatnonzero(found.side))
-        outside.append(start + np.flatnonzero(found.side == 2))
-        start += len(found.scores)
+    with discarded_on_error(scores, alpha, trusted, support, outside):
+        for found in source.map(model.of_rows):
+            scores.append(found.scores)
+            alpha.append(found.alpha)
+            trusted.append(found.trusted)
+            support.append(start + np.flatnonzero(found.side))
+            outside.append(start + np.flatnonzero(found.side == 2))
+            start += len(found.scores)
     detector.alpha_, detector.trusted_ = alpha.finished(), trusted.finished()
     detector.support_, detector.outside_ = support.finished(), outside.finished()
     detector.decision_scores_ = scores.finished()
@@ -71,7 +72,7 @@ def _boundary_score(detector: Any, model: StreamedModel, source: Source) -> floa
     if detector.threshold != "radius" or not model.has_left_out:
         return 1.0
     trusted = source.where(_TrustedOf(model.of_rows))
-    return float(quantiles(trusted, _ScoresOf(model.of_rows), [1.0 - model.nu])[0])
+    return float(OrderStatistics(trusted, _ScoresOf(model.of_rows)).quantiles([1.0 - model.nu])[0])
 
 
 def _learn_threshold(detector: Any, source: Source, values: Values, boundary_score: float) -> None:
@@ -83,17 +84,19 @@ def _learn_threshold(detector: Any, source: Source, values: Values, boundary_sco
         )
     ends = list(source.map(_Range(values)))
     total: Moments = sum((part for _, _, part in ends[1:]), start=ends[0][2])
-    shares = [1.0 - float(detector.contamination)] if detector.threshold == "contamination" else []
-    threshold = float(quantiles(source, values, shares)[0]) if shares else boundary_score
+    order = OrderStatistics(source, values)
+    by_share = detector.threshold == "contamination"
+    threshold = float(order.quantiles([1.0 - float(detector.contamination)])[0]) if by_share else boundary_score
     detector._take_threshold(
         threshold,
         (min(low for low, _, _ in ends), max(high for _, high, _ in ends)),
         float(total.mean[0]),
         float(np.sqrt(total.scatter[0, 0] / total.n_rows)),
     )
-    above = sum(source.map(_Above(values, threshold)))
+    # With a share that was asked for nobody needs to count.
+    above = 0 if by_share else sum(source.map(_Above(values, threshold)))
     detector._outlier_rate = detector._expected_outlier_rate(source.n_rows, above)
-    detector._calibrate(sketch(source, values, KEPT_SCORES))
+    detector._calibrate(order.sketch(KEPT_SCORES))
 
 
 class _ScoresOf:

@@ -22,6 +22,7 @@ from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, upper_bounds
 from pyod_gessvdd.feature_map import FeatureMap
 from pyod_gessvdd.graph import Graph
 from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp.auto import Auto
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 from pyod_gessvdd.residual import LEFT_OUT_POWER, left_out_factor, leverage_of
@@ -288,14 +289,37 @@ def _bound(C: float | None, n_rows: int) -> float | None:
 
 
 class PointsOf:
-    """From rows to their points in a subspace, Z and r²/ρ or None."""
+    """From rows to their points in a subspace, Z and r²/ρ or None; in one product where that is all there is to do.
+
+    Attributes
+    ----------
+    before : Scaling or None
+        What is done to the rows before the product.
+    product : tuple of ndarray or None
+        W and b with z = Wx − b, where the features are the scaled rows and nothing of them is outside the subspace.
+    """
 
     def __init__(self, feature_map: FeatureMap, subspace: Subspace) -> None:
         self.feature_map, self.subspace = feature_map, subspace
+        self.before: Scaling | None = None
+        self.product: tuple[Array, Array] | None = None
+        everything = subspace.residual_scale is None or len(subspace.Q) == feature_map.n_features
+        if not (feature_map.kernel.is_identity and everything):
+            return
+        if feature_map.is_affine:
+            self.product = feature_map.folded(subspace.projection)
+        else:
+            self.before, W, mean = feature_map.scaling, subspace.projection, feature_map.mean
+            self.product = W, np.zeros(len(W)) if mean is None else W @ mean
 
     def __call__(self, block: Array) -> tuple[Array, Array | None]:
         """The points of a block."""
-        return self.subspace.points(*self.feature_map.features(block))
+        if self.product is None:
+            return self.subspace.points(*self.feature_map.features(block))
+        W, b = self.product
+        Z = (block if self.before is None else self.before.apply(block)) @ W.T
+        Z -= b
+        return Z, None
 
 
 class _FeaturesOf:

@@ -14,6 +14,7 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.explain.arguments import checked_columns, checked_indices
 from pyod_gessvdd.explain.explainer import Explainer, Origins, evenly_by_score
 from pyod_gessvdd.preprocessing import validated
+from pyod_gessvdd.sources import is_dask
 from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.whole_space import WholeSpace
 
@@ -73,7 +74,9 @@ class Explained(BaseEstimator):
         return Explainer(self.description_, self._origins)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_training_rows"}
+        state = {name: value for name, value in super().__getstate__().items() if name != "_training_rows"}
+        # A lazy array knows a scheduler that a file does not: what is saved has none of its values.
+        return {name: np.empty(0, value.dtype) if is_dask(value) else value for name, value in state.items()}
 
     def explain(self, X: Any, return_base: bool = False) -> Any:
         """How much each feature contributes to each row's score.

@@ -33,6 +33,8 @@ class DaskSource(Source):
     """
 
     def __init__(self, X: Any) -> None:
+        import dask
+
         if hasattr(X, "columns"):
             self.names = [str(name) for name in X.columns]
             self.n_columns = len(self.names)
@@ -40,7 +42,8 @@ class DaskSource(Source):
                 _check_kind(kind, f"column {name!r} of the Dask DataFrame")
             self._dtypes = [str(kind) for kind in X.dtypes]
             self._blocks = X.to_delayed()
-            self._lengths = [int(n) for n in X.map_partitions(len).compute()]
+            # Of these blocks, not by map_partitions: Dask may merge partitions on the way to either.
+            self._lengths = list(dask.compute(*[dask.delayed(len)(block) for block in self._blocks]))
         else:
             if X.ndim != 2:
                 raise SourceError(f"a source of rows needs an array with two dimensions, got shape {X.shape}")
@@ -58,13 +61,14 @@ class DaskSource(Source):
                 X = X.rechunk({1: -1})
             self.n_columns = int(X.shape[1])
             self._dtypes = [str(X.dtype)]
-            self._blocks = list(X.to_delayed().ravel())
+            self._blocks = list(X.to_delayed(optimize_graph=False).ravel())
             self._lengths = [int(n) for n in X.chunks[0]]
         # An empty partition has nothing to add.
         kept = [place for place, length in enumerate(self._lengths) if length]
         self._numbers, self._blocks = kept, [self._blocks[place] for place in kept]
         self._lengths = [self._lengths[place] for place in kept]
         self._client = _client()
+        self._collection = X  # its futures go when it does
         self.n_rows = sum(self._lengths)
         self._starts = [int(start) for start in np.cumsum([0, *self._lengths[:-1]])]
 

@@ -42,9 +42,7 @@ class ParquetSource(Source):
     def __init__(self, path: str | Path, columns: Sequence[str] | None = None, block_rows: int | None = None) -> None:
         parquet = pyarrow_parquet()
         self.path = Path(path)
-        self.files = sorted(self.path.rglob("*.parquet")) if self.path.is_dir() else [self.path]
-        if not self.files or not self.files[0].exists():
-            raise SourceError(f"there is no Parquet file at {self.path}")
+        self.files = files_of(self.path)
         self._fingerprints = [fingerprint(file) for file in self.files]
         schema: Any = None
         self.n_rows = 0
@@ -76,6 +74,14 @@ class ParquetSource(Source):
                     start = stop
             if fingerprint(file) != known:
                 raise changed(file)
+
+
+def files_of(path: Path) -> list[Path]:
+    """A file, or the Parquet files of a folder in the order of their names."""
+    files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+    if not files or not files[0].exists():
+        raise SourceError(f"there is no Parquet file at {path}")
+    return files
 
 
 def _numbers(batch: Any, names: list[str]) -> Array:

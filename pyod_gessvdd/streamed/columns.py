@@ -6,6 +6,7 @@ import contextlib
 import os
 import tempfile
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,13 @@ class Column:
         else:
             values.tofile(self._file)
 
+    def discard(self) -> None:
+        """Forget the values, and remove their file."""
+        self._blocks = []
+        if self._path is not None:
+            self._file.close()
+            _remove(self._path)
+
     def finished(self) -> Array:
         """All values, as an array or as a map of the file, which goes when the map does."""
         if self._path is None:
@@ -55,6 +63,17 @@ class Column:
         mapped = np.memmap(self._path, self.dtype, "r")
         weakref.finalize(mapped, _remove, self._path)
         return mapped
+
+
+@contextlib.contextmanager
+def discarded_on_error(*columns: Column) -> Iterator[None]:
+    """Whatever fails inside, nothing of these columns stays behind."""
+    try:
+        yield
+    except BaseException:
+        for column in columns:
+            column.discard()
+        raise
 
 
 def _remove(path: str) -> None:

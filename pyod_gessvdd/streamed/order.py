@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from math import ceil
 from typing import Any
 
@@ -21,8 +22,12 @@ SORTED_VALUES = 1 << 22
 EDGES = 1 << 17
 
 
-def quantiles(source: Source, values: Values, shares: Any) -> Array:
-    """The exact quantiles of one number per row, interpolated as NumPy does it.
+class OrderStatistics:
+    """The order of one number per row of a source; what a pass finds is kept for the next question.
+
+    Up to :data:`SORTED_VALUES` values are sorted as they are. Above, and where the source is lazy and values would
+    travel, the values of some rows are edges, a pass counts the rows between them, and another fetches the few that
+    are next to the ranks asked for.
 
     Parameters
     ----------
@@ -30,67 +35,76 @@ def quantiles(source: Source, values: Values, shares: Any) -> Array:
         The rows.
     values : callable
         From a block and the places of its rows to one number each.
-    shares : sequence of float
-        Which quantiles.
     """
-    wanted = np.asarray(shares, dtype=float) * (source.n_rows - 1)
-    below = np.floor(wanted).astype(int)
-    ranks = np.unique(np.concatenate([below, np.minimum(below + 1, source.n_rows - 1)]))
-    found, _ = at_ranks(source, values, ranks)
-    low = found[np.searchsorted(ranks, below)]
-    high = found[np.searchsorted(ranks, np.minimum(below + 1, source.n_rows - 1))]
-    return low + (high - low) * (wanted - below)
 
+    def __init__(self, source: Source, values: Values) -> None:
+        self.source, self.values = source, values
+        self.sorts_all = source.n_rows <= SORTED_VALUES and not source.is_lazy
 
-def at_ranks(source: Source, values: Values, ranks: Array) -> tuple[Array, Array]:
-    """The values at ascending ranks, and the places of the rows that have them; equal values in the rows' order.
-
-    Parameters
-    ----------
-    source, values
-        See :func:`quantiles`.
-    ranks : ndarray of int
-        From zero, ascending.
-    """
-    if source.n_rows <= SORTED_VALUES and not source.is_lazy:
-        numbers, rows = _joined(source.map(_Valued(values)))
-        order = np.argsort(numbers, kind="stable")[ranks]
+    @cached_property
+    def _sorted(self) -> tuple[Array, Array]:
+        numbers, rows = _joined(self.source.map(_Valued(self.values)))
+        order = np.argsort(numbers, kind="stable")
         return numbers[order], rows[order]
-    edges, counts = _counts(source, values)
-    ends = np.cumsum(counts)
-    bins = np.searchsorted(ends, ranks, side="right")
-    chosen = np.unique(bins)
-    numbers, rows = _joined(source.map(_Valued(values, edges, chosen)))
-    order = np.lexsort([rows, numbers])
-    # Before the values of a chosen bin come those of the chosen bins before it.
-    starts = ends[chosen] - counts[chosen]
-    kept_before = np.cumsum(counts[chosen]) - counts[chosen]
-    place = np.searchsorted(chosen, bins)
-    picked = order[ranks - starts[place] + kept_before[place]]
-    return numbers[picked], rows[picked]
 
+    @cached_property
+    def _counts(self) -> tuple[Array, Array]:
+        """The edges, ascending, and how many rows lie up to each, and above the last."""
+        source = self.source
+        # The values of a lazy source travel: as few as leave few between two of them.
+        n_edges = min(max(source.n_rows // 500, 1000), EDGES // 8) if source.is_lazy else EDGES
+        stride = ceil(source.n_rows / n_edges)
+        edges = np.unique(np.concatenate(list(source.map(_Strided(self.values, stride)))))
+        return edges, sum(source.map(_Counted(self.values, edges)), start=np.zeros(len(edges) + 1, dtype=np.int64))
 
-def sketch(source: Source, values: Values, count: int) -> Array:
-    """So many evenly spaced order statistics: exact while all values are sorted, else interpolated between edges.
+    def at(self, ranks: Array) -> tuple[Array, Array]:
+        """The values at ascending ranks, and the places of the rows that have them; equal values in the rows' order.
 
-    Between the values of two sampled rows next to each other, of :data:`EDGES`, lies about one part in so many of all
-    rows, and ranks are exact at both: a rank misses by about 1e-5 of all rows, and hardly ever by 1e-4; with the fewer
-    edges of a lazy source by about 1e-4, and hardly ever by 1e-3.
-    """
-    if source.n_rows <= SORTED_VALUES and not source.is_lazy:
-        return at_ranks(source, values, np.unique(np.linspace(0, source.n_rows - 1, count).round().astype(int)))[0]
-    edges, counts = _counts(source, values)
-    # An edge's rank: what is not above it.
-    return np.interp(np.linspace(0, source.n_rows - 1, count), np.cumsum(counts)[:-1] - 1.0, edges)
+        Parameters
+        ----------
+        ranks : ndarray of int
+            From zero, ascending.
+        """
+        if self.sorts_all:
+            numbers, rows = self._sorted
+            return numbers[ranks], rows[ranks]
+        edges, counts = self._counts
+        ends = np.cumsum(counts)
+        bins = np.searchsorted(ends, ranks, side="right")
+        chosen = np.unique(bins)
+        numbers, rows = _joined(self.source.map(_Valued(self.values, edges, chosen)))
+        order = np.lexsort([rows, numbers])
+        # Before the values of a chosen bin come those of the chosen bins before it.
+        starts = ends[chosen] - counts[chosen]
+        kept_before = np.cumsum(counts[chosen]) - counts[chosen]
+        place = np.searchsorted(chosen, bins)
+        picked = order[ranks - starts[place] + kept_before[place]]
+        return numbers[picked], rows[picked]
 
+    def quantiles(self, shares: Any) -> Array:
+        """Exact quantiles, interpolated as NumPy does it."""
+        last = self.source.n_rows - 1
+        wanted = np.asarray(shares, dtype=float) * last
+        below = np.floor(wanted).astype(int)
+        above = np.minimum(below + 1, last)
+        ranks = np.unique(np.concatenate([below, above]))
+        found, _ = self.at(ranks)
+        low, high = found[np.searchsorted(ranks, below)], found[np.searchsorted(ranks, above)]
+        return low + (high - low) * (wanted - below)
 
-def _counts(source: Source, values: Values) -> tuple[Array, Array]:
-    """The values of some rows, ascending, and how many rows lie up to each, and above the last."""
-    # The values of a lazy source travel: as few as leave few between two of them.
-    n_edges = min(max(source.n_rows // 500, 1000), EDGES // 8) if source.is_lazy else EDGES
-    stride = ceil(source.n_rows / n_edges)
-    edges = np.unique(np.concatenate(list(source.map(_Strided(values, stride)))))
-    return edges, sum(source.map(_Counted(values, edges)), start=np.zeros(len(edges) + 1, dtype=np.int64))
+    def sketch(self, count: int) -> Array:
+        """So many evenly spaced order statistics: exact where all values are sorted, else interpolated between edges.
+
+        Between the values of two sampled rows next to each other, of :data:`EDGES`, lies about one part in so many of
+        all rows, and ranks are exact at both: a rank misses by about 1e-5 of all rows, and hardly ever by 1e-4; with
+        the fewer edges of a lazy source by about 1e-4, and hardly ever by 1e-3.
+        """
+        wanted = np.linspace(0, self.source.n_rows - 1, count)
+        if self.sorts_all:
+            return self._sorted[0][np.unique(wanted.round().astype(int))]
+        edges, counts = self._counts
+        # An edge's rank: what is not above it.
+        return np.interp(wanted, np.cumsum(counts)[:-1] - 1.0, edges)
 
 
 def draw_by_content(source: Source, count: int, random: np.random.RandomState, *, sort: bool = True) -> Array:
@@ -109,7 +123,7 @@ def draw_by_content(source: Source, count: int, random: np.random.RandomState, *
     """
     ranks = np.sort(random.choice(source.n_rows, count, replace=False))
     direction = content_direction(skewness_of(source, moments(source)))
-    _, places = at_ranks(source, _Along(direction), ranks)
+    _, places = OrderStatistics(source, _Along(direction)).at(ranks)
     return np.sort(places) if sort else places
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import ceil, sqrt
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, SVDDDual
 from pyod_gessvdd.errors import warn
-from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.linalg import RELATIVE_ZERO, shift_rows
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe, Kept, Shell, Vertex
 from pyod_gessvdd.sources.source import Source
 
@@ -36,8 +37,9 @@ PointsOf = Callable[[Array], tuple[Array, Array | None]]
 
 #: A sample of this share of the rows, within these limits, gives the first centre and says where thresholds lie.
 SAMPLE_SHARE, SMALLEST_SAMPLE, LARGEST_SAMPLE = 500, 4000, 100_000
-#: The points that are still open are fetched once they are this share of all, or so many.
-SHELL_SHARE, SMALL_SHELL = 400, 10_000
+#: The points that are still open are fetched once they are so many, or one in so many of all: few where they travel,
+#: else as many as fit into so many bytes, for they save passes.
+SMALL_SHELL, SHELL_SHARE, LOCAL_SHARE, SHELL_BYTES = 10_000, 400, 50, 128 << 20
 #: The thresholds of a pass, and the standard deviations of a sampled quantile that the first ones span.
 THRESHOLDS, SPAN = 33, 5.0
 #: After so many passes the open points are fetched however many they are.
@@ -105,29 +107,52 @@ def _alpha(distances: Array, limit: float, C: float, alpha: Array, places: Array
     return found
 
 
-@dataclass(frozen=True, eq=False)
 class Home:
-    """Points around the origin with a linear term of mean one: what a solver sees, whatever the offset and the unit."""
+    """Points around the origin with a linear term of mean one: what a solver sees, whatever the offset and the unit.
 
-    points_of: PointsOf
-    offset: Array
-    scale2: float
+    Parameters
+    ----------
+    points_of : callable
+        From rows to points and squared residuals. One that has a ``product``, W and b with z = Wx − b after
+        ``before``, is taken by it: offset and unit are part of the product then.
+    sample : ndarray of shape (n, D)
+        Rows that offset and unit are taken from.
+    """
 
-    @classmethod
-    def of(cls, points_of: PointsOf, sample: Array) -> Home:
-        """The offset and the unit that some rows have."""
+    def __init__(self, points_of: PointsOf, sample: Array) -> None:
         Z, residual2 = points_of(sample)
-        offset = Z.mean(axis=0)
-        squares = np.einsum("ij,ij->i", Z - offset, Z - offset) + (0.0 if residual2 is None else residual2)
-        return cls(points_of, offset, float(squares.mean()) or 1.0)
+        self.points_of, self.offset = points_of, Z.mean(axis=0)
+        squares = np.einsum("ij,ij->i", Z - self.offset, Z - self.offset) + (0.0 if residual2 is None else residual2)
+        self.scale2 = float(squares.mean()) or 1.0
+        self._buffer: Array | None = None
+        product = getattr(points_of, "product", None)
+        self._product = None
+        if product is not None:
+            W, b = product
+            self._product = np.ascontiguousarray(W.T / sqrt(self.scale2)), (b + self.offset) / sqrt(self.scale2)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_buffer": None}
 
     def __call__(self, block: Array) -> tuple[Array, Array]:
-        """Z and the linear term ‖z‖² + r² of a block's rows."""
-        Z, residual2 = self.points_of(block)
-        Z = Z - self.offset
-        Z /= sqrt(self.scale2)
-        linear = np.einsum("ij,ij->i", Z, Z)
-        return Z, linear if residual2 is None else linear + residual2 / self.scale2
+        """Z and the linear term ‖z‖² + r² of a block's rows; the next call overwrites Z."""
+        if self._product is None:
+            Z, residual2 = self.points_of(block)
+            Z = (Z - self.offset) / sqrt(self.scale2)
+            linear = np.einsum("ij,ij->i", Z, Z)
+            return Z, linear if residual2 is None else linear + residual2 / self.scale2
+        W, b = self._product
+        before = self.points_of.before  # type: ignore[attr-defined]
+        Z = self._memory(len(block), len(b))
+        np.matmul(block if before is None else before.apply(block), W, out=Z)
+        shift_rows(Z, b, out=Z)
+        return Z, np.einsum("ij,ij->i", Z, Z)
+
+    def _memory(self, n_rows: int, d: int) -> Array:
+        # Fresh memory of that size costs as much as the product.
+        if self._buffer is None or len(self._buffer) < n_rows:
+            self._buffer = np.empty((n_rows, d))
+        return self._buffer[:n_rows]
 
 
 def solve(
@@ -158,7 +183,7 @@ def solve(
     features_of : callable, optional
         From a block of rows to the features whose sums with α are wanted; the points unless given.
     """
-    home = Home.of(points_of, sample)
+    home = Home(points_of, sample)
     passes = _Passes(rows, home, C, sample, backend)
     shell, places, n_outside, center = passes.shell()
     ended = backend.finish(shell, center)
@@ -236,14 +261,15 @@ class _Passes:
     def __init__(self, rows: Source, home: Home, C: float, sample: Array, backend: FrankWolfe) -> None:
         self.rows, self.home, self.C, self.backend = rows, home, C, backend
         self.n_wanted = 1.0 / C
-        self.Z, self.linear = home(sample)
+        Z, self.linear = home(sample)
+        self.Z = Z.copy()
         self.n_passes = 0
 
     def shell(self) -> tuple[Shell, Array, int, Array]:
         """What is left of the problem, the places of its rows, how many rows are decided to be outside, a centre."""
         center = self._first_center()
         kept = Kept(self.Z.shape[1])
-        room = max(SMALL_SHELL, self.rows.n_rows // SHELL_SHARE)
+        room = self._room()
         thresholds = self._first_thresholds(center)
         best: tuple[float, float, float, Array] | None = None
         while True:
@@ -266,6 +292,13 @@ class _Passes:
             middle = self._sampled_quantile(self._sampled_distances(following)) + missed
             thresholds = middle + width * np.linspace(-1.0, 1.0, THRESHOLDS)
             center = following
+
+    def _room(self) -> int:
+        """How many points may be fetched."""
+        n_rows, d = self.rows.n_rows, self.Z.shape[1]
+        if self.rows.is_lazy:
+            return max(SMALL_SHELL, n_rows // SHELL_SHARE)
+        return max(5 * SMALL_SHELL, min(n_rows // LOCAL_SHARE, SHELL_BYTES // (8 * (d + 2))))
 
     def _first_center(self) -> Array:
         """That of the sample alone, if enough of it would be outside its sphere, else its mean."""

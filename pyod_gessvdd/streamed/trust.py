@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.sources.source import Source
-from pyod_gessvdd.streamed.order import draw_by_content, quantiles
+from pyod_gessvdd.streamed.order import OrderStatistics, draw_by_content
 from pyod_gessvdd.streamed.scaling import learn_scaling
 from pyod_gessvdd.streamed.sums import Moments
 from pyod_gessvdd.trust import MAX_ROWS, Wide, concentrated, surely_below
@@ -88,8 +88,10 @@ def trust_rule(
     wide, kept, history = concentrated(kernel, scaling, sample, share, random_state, None, center)
     # New rows are measured by the metric of the last round, as in memory: leaving rows out learns another.
     measured = copy(wide)
+    # What travels with the rule is the metric, not the rows that it was learnt from.
+    measured.Phi, measured.missed, measured.weights = wide.Phi[:0], wide.missed[:0], wide.weights[:0]
     rule = TrustRule(scaling, measured, places, wide.left_out_scores(kept), np.inf, history)
-    limit, median = (float(value) for value in quantiles(rows, rule.distances, [share, 0.5]))
+    limit, median = (float(value) for value in OrderStatistics(rows, rule.distances).quantiles([share, 0.5]))
     below = surely_below(limit)
     if not median < below:
         # Equal rows across the limit, without which less than half would be left: they are trusted together.

@@ -10,7 +10,6 @@ import pytest
 
 from pyod_gessvdd import GESSVDD, sources
 from pyod_gessvdd.errors import SourceError
-from pyod_gessvdd.sources import as_source
 
 dask = pytest.importorskip("dask", reason="Dask is the extra 'dask'")
 da = pytest.importorskip("dask.array", reason="Dask is the extra 'dask'")
@@ -137,13 +136,17 @@ def test_a_value_that_is_not_finite_is_named(X):
 
 
 def test_partitions_of_other_types_are_named(X):
-    whole, parts = as_source(da.from_array(X, chunks=(9000, D))), dask.delayed(X[:9000].astype("f4"))
-    whole._blocks[1] = parts
+    frame = pandas.DataFrame(X, columns=list("abc"))
+    parts = [dask.delayed(frame), dask.delayed(frame.astype({"b": "f4"}))]
+    mixed = dd.from_delayed(parts, meta=frame[:0], verify_meta=False)
     with pytest.raises(SourceError, match="partition 1 holds values of type float32 where the collection says float64"):
-        GESSVDD().fit(whole)
-    whole._blocks[1] = dask.delayed(X[:8999])
+        GESSVDD().fit(mixed)
+
+
+def test_partitions_that_have_fewer_rows_than_they_say_are_named(X):
+    parts = [da.from_delayed(dask.delayed(X[:n]), (9000, D), dtype=float) for n in (9000, 8999)]
     with pytest.raises(SourceError, match="partition 1 has 8999 rows and had 9000 before: every pass must see"):
-        GESSVDD().fit(whole)
+        GESSVDD().fit(da.concatenate(parts))
 
 
 # On a cluster -------------------------------------------------------------------------------------------------------
@@ -215,6 +218,11 @@ def test_a_fit_survives_a_worker_that_is_killed(cluster):
         dask.compute = original
     assert len(passes) > 5
     np.testing.assert_allclose(detector.decision_scores_.compute(), expected.decision_scores_, rtol=1e-8)
+
+
+def test_scores_outlive_the_variable_that_held_the_rows(cluster, X, in_memory):
+    detector = GESSVDD(kernel="linear", random_state=0).fit(da.from_array(X, chunks=(9000, D)).persist())
+    np.testing.assert_allclose(detector.decision_scores_.compute(), in_memory.decision_scores_, rtol=1e-8)
 
 
 def test_a_scheduler_that_goes_away_is_told_in_one_sentence(X):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from pyod_gessvdd import ESSVDD, GESSVDD, GESVM, sources
+from pyod_gessvdd import ESSVDD, GESSVDD, GESVM, MSSVDD, sources
 from pyod_gessvdd.sources import ArraySource
 from pyod_gessvdd.streamed import columns, order, scaling
 
@@ -169,6 +169,36 @@ def test_what_needs_all_rows_in_memory_says_what_does_not(X, detector, message):
 def test_sample_weights_need_all_rows_in_memory(X):
     with pytest.raises(ValueError, match="sample_weight needs all rows in memory; repeat the rows of a source instead"):
         GESSVDD().fit(ArraySource(X), sample_weight=np.ones(N))
+
+
+def test_what_needs_an_array_says_so(X):
+    with pytest.raises(ValueError, match="this needs an array of rows; the rows of a source are taken by fit"):
+        MSSVDD(modalities=[[0, 1], [2, 3]]).fit(ArraySource(X))
+
+
+def test_the_scores_of_a_source_are_those_of_its_rows(X):
+    detector = GESSVDD(kernel="linear", random_state=0).fit(X)
+    np.testing.assert_allclose(detector.decision_function(ArraySource(X)), detector.decision_function(X), rtol=1e-12)
+    np.testing.assert_array_equal(detector.predict(ArraySource(X)), detector.predict(X))
+    with pytest.raises(ValueError, match="X has 3 features, but GESSVDD is expecting 4 features as input"):
+        detector.decision_function(ArraySource(X[:, :3]))
+
+
+def test_a_fit_that_fails_leaves_no_file_behind(X, monkeypatch, tmp_path):
+    class Failing(ArraySource):
+        def map(self, function):
+            for number, found in enumerate(super().map(function)):
+                if type(function).__name__ == "_SubspaceRows" and number == 1:
+                    raise OSError("the disk is gone")
+                yield found
+
+    monkeypatch.setattr(columns, "HELD_ROWS", 1000)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    detector = GESSVDD(kernel="linear", trim=None, random_state=0)
+    with pytest.raises(OSError, match="the disk is gone"):
+        detector.fit(Failing(X, 5000))
+    assert list(tmp_path.iterdir()) == []
+    assert not hasattr(detector, "description_")
 
 
 def test_equal_rows_have_nothing_to_describe():

@@ -26,14 +26,16 @@ def few_held(request, monkeypatch):
 def test_quantiles_are_exact(few_held, ties):
     X = np.random.default_rng(0).normal(size=(1237, 2)).round(1 if ties else 12)
     shares = [0.0, 0.1, 0.5, 0.9, 0.999, 1.0]
-    np.testing.assert_allclose(order.quantiles(ArraySource(X, 100), first, shares), np.quantile(X[:, 0], shares))
+    np.testing.assert_allclose(
+        order.OrderStatistics(ArraySource(X, 100), first).quantiles(shares), np.quantile(X[:, 0], shares)
+    )
 
 
 @pytest.mark.parametrize("ties", [False, True])
 def test_rows_at_ranks_are_those_of_a_stable_sort(few_held, ties):
     X = np.random.default_rng(0).normal(size=(1237, 2)).round(1 if ties else 12)
     ranks = np.unique(np.random.default_rng(1).integers(0, 1237, 200))
-    values, places = order.at_ranks(ArraySource(X, 100), first, ranks)
+    values, places = order.OrderStatistics(ArraySource(X, 100), first).at(ranks)
     np.testing.assert_array_equal(places, np.argsort(X[:, 0], kind="stable")[ranks])
     np.testing.assert_array_equal(values, np.sort(X[:, 0])[ranks])
 
@@ -47,6 +49,6 @@ def test_a_draw_is_the_draw_from_rows_in_memory(few_held):
 
 def test_a_sketch_misses_few_ranks(few_held):
     X = np.random.default_rng(0).normal(size=(1237, 1))
-    kept = order.sketch(ArraySource(X, 100), first, 100)
+    kept = order.OrderStatistics(ArraySource(X, 100), first).sketch(100)
     ranks = np.searchsorted(np.sort(X[:, 0]), kept) / 1237
     assert np.abs(ranks - np.linspace(0, 1, len(kept))).max() < 0.1

@@ -1,0 +1,203 @@
+"""Parquet that is not read as a whole: a detector fitted by walking it, and scores written block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyod_gessvdd.errors import ModelFileError, TableError
+from pyod_gessvdd.extras import need
+from pyod_gessvdd.sources import ParquetSource
+from pyod_gessvdd.sources.parquet import files_of
+from pyod_gessvdd.sources.source import SMALL_ROWS, Result, Source
+from pyod_gessvdd.tabular.columns import choose_columns
+from pyod_gessvdd.tabular.loader import TableOptions
+from pyod_gessvdd.tabular.models import ModelCard, versions_of
+from pyod_gessvdd.tabular.scoring import Buildable, Scorer
+from pyod_gessvdd.tabular.tables import as_table
+from pyod_gessvdd.tabular.writing import write_whole
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: Which columns are features is judged by so many rows, the first ones.
+JUDGED_ROWS = 10_000
+#: So many rows are scored and written at a time.
+SCORED_ROWS = 20_000
+#: Told how many rows of a pass are done, and which pass it is.
+Told = Callable[[int, str], None]
+
+
+def is_large(path: Path) -> bool:
+    """Whether a file is a folder of Parquet files, or one of more rows than are read into memory."""
+    if path.is_dir():
+        return True
+    if path.suffix.lower() != ".parquet" or not path.is_file():
+        return False
+    parquet = need("pyarrow.parquet", "parquet", f"reading {path.name}")
+    try:
+        return bool(parquet.read_metadata(path).num_rows > SMALL_ROWS)
+    except (OSError, ValueError):
+        return False  # what is wrong with it is said where it is read
+
+
+class Watched(Source):
+    """A source that tells how far each pass is."""
+
+    def __init__(self, source: Source, told: Told) -> None:
+        self.source, self.told, self.n_passes = source, told, 0
+        self.n_rows, self.n_columns, self.names = source.n_rows, source.n_columns, source.names
+
+    def map(self, function: Callable[[np.ndarray, np.ndarray], Result]) -> Iterator[Result]:
+        """What the source's ``map`` gives."""
+        self.n_passes += 1
+        words, done = f"pass {self.n_passes}", 0
+
+        def counting(block: np.ndarray, rows: np.ndarray) -> Result:
+            nonlocal done
+            found = function(block, rows)
+            done += len(block)
+            self.told(done, words)
+            return found
+
+        return self.source.map(counting)
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[None]:
+    """Dask's scheduler at an address is in use inside; nothing changes without one."""
+    if address is None:
+        yield
+        return
+    distributed = need("distributed", "dask", "--scheduler")
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise ModelFileError(f"there is no Dask scheduler at {address}: {reason}") from error
+    with client:
+        yield
+
+
+def fit_large(
+    path: Path, detector: Buildable, options: TableOptions, *, seed: int, told: Told, scheduler: str | None
+) -> tuple[Any, ModelCard, int]:
+    """Fit a detector on the numbers of Parquet files without reading them as a whole; and how many rows are outliers.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a folder of files.
+    detector : Buildable
+        What to build; a detector of this package.
+    options : TableOptions
+        The columns; nothing that needs the table in memory.
+    seed : int
+        For detectors that take a ``random_state``.
+    told : callable
+        Called with the rows of a pass that are done.
+    scheduler : str or None
+        The address of a Dask scheduler whose workers read the files.
+    """
+    for name, given in (("--encode", options.encode), ("--normal", options.normal)):
+        if given:
+            raise TableError(f"{name} needs the whole table in memory, and {path} is walked; prepare the file before")
+    if options.missing != "error":
+        raise TableError(f"--missing {options.missing} needs the whole table in memory, and {path} is walked")
+    model = detector.build(seed)
+    if not type(model).__module__.startswith("pyod_gessvdd."):
+        raise TableError(f"{detector.spec} needs all rows in memory; detectors of this package can walk {path}")
+    head = next(_frames(path, JUDGED_ROWS))
+    columns = choose_columns(as_table(head, path), path, label=options.label, drop=options.drop, keep=options.keep)
+    source = ParquetSource(path, columns.features)
+    try:
+        with cluster(scheduler):
+            if scheduler is None:
+                model.fit(Watched(source, told))
+            else:
+                frames = need("dask.dataframe", "dask", "--scheduler")
+                model.fit(frames.read_parquet([str(file) for file in source.files], columns=columns.features))
+            n_outliers = int(model.labels_.sum())  # a lazy sum is computed while its scheduler is there
+    except (ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise ModelFileError(f"{detector.spec} cannot be fitted on {path}: {reason}") from error
+    card = ModelCard(
+        detector=detector.spec,
+        feature_names=columns.features,
+        left_out=columns.left_out,
+        n_rows=source.n_rows,
+        versions=versions_of(model),
+        plugins=list(model.plugins_),
+    )
+    return model, card, n_outliers
+
+
+def score_large(scorer: Scorer, path: Path, out: Path, missing: str | None, told: Told) -> tuple[int, int]:
+    """Score the rows of Parquet files block by block into another file; returns how many, and how many outliers.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        Adds the answers to a block of rows.
+    path, out : Path
+        A file or folder of Parquet, and the file to write.
+    missing : str or None
+        What happens to missing values, if not what did at fit.
+    told : callable
+        Called with the rows that are done.
+    """
+    parquet = need("pyarrow.parquet", "parquet", f"writing {out.name}")
+    pyarrow = need("pyarrow", "parquet", f"writing {out.name}")
+    counts = [0, 0]
+
+    def write(unfinished: Path) -> None:
+        writer = None
+        try:
+            for frame in _frames(path, SCORED_ROWS):
+                if writer is None:
+                    scorer.check(frame, path)
+                prepared = scorer.card.preparation.apply(frame.reset_index(drop=True), path, missing)
+                scored = scorer.score(frame, prepared.X, prepared.complete, lambda done: None)
+                if writer is None:
+                    schema = _schema(pyarrow, scored, scorer)
+                    writer = parquet.ParquetWriter(unfinished, schema)
+                writer.write_table(pyarrow.Table.from_pandas(scored, schema, preserve_index=False))
+                counts[0] += len(prepared.X)
+                counts[1] += int((scored[f"{scorer.prefix}label"] == 1).sum())
+                told(counts[0], "")
+        finally:
+            if writer is not None:
+                writer.close()
+
+    write_whole(out, write)
+    return counts[0], counts[1]
+
+
+def n_rows_of(path: Path) -> int:
+    """The rows of a Parquet file or folder."""
+    parquet = need("pyarrow.parquet", "parquet", f"reading {path.name}")
+    return sum(int(parquet.read_metadata(file).num_rows) for file in files_of(path))
+
+
+def _schema(pyarrow: Any, scored: DataFrame, scorer: Scorer) -> Any:
+    """The columns of the first block; those of the answers have their types even where it has no answer."""
+    schema = pyarrow.Schema.from_pandas(scored, preserve_index=False)
+    kinds = {"label": pyarrow.int64(), "feature": pyarrow.string()}
+    for name in scorer.names:
+        kind = kinds.get(name.removeprefix(scorer.prefix).partition("_")[0], pyarrow.float64())
+        schema = schema.set(schema.get_field_index(name), pyarrow.field(name, kind))
+    return schema.remove_metadata()
+
+
+def _frames(path: Path, n_rows: int) -> Iterator[DataFrame]:
+    """The rows with all their columns, some at a time."""
+    parquet = need("pyarrow.parquet", "parquet", f"reading {path.name}")
+    for file in files_of(path):
+        with parquet.ParquetFile(file, pre_buffer=False) as opened:
+            for batch in opened.iter_batches(n_rows):
+                if batch.num_rows:
+                    yield batch.to_pandas()

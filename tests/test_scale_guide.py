@@ -1,0 +1,44 @@
+"""docs/scale.md: its Python is executed, and the numbers that it states are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pyod_gessvdd import sources
+from pyod_gessvdd.detectors.sources import KEPT_SCORES
+from pyod_gessvdd.sources.source import SMALL_ROWS
+from pyod_gessvdd.streamed import columns, order, scaling, sphere
+
+GUIDE = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_python_snippets_run_in_one_namespace():
+    for package in ("dask.array", "pandas"):
+        pytest.importorskip(package, reason=f"the page uses {package}")
+    namespace: dict[str, object] = {"__name__": "scale_guide"}
+    assert {language for language, _ in BLOCKS} == {"python"}
+    assert len(BLOCKS) == 3
+    for _, snippet in BLOCKS:
+        exec(compile(snippet, "scale.md", "exec"), namespace)
+
+
+def test_the_page_states_the_limits_of_the_code():
+    text = " ".join(GUIDE.split())
+    assert sources.MAPPED_BYTES == 256 << 20
+    assert "above 256 MB" in text
+    assert f"up to {SMALL_ROWS:,} rows are read into memory" in text
+    assert columns.HELD_ROWS == 1_000_000
+    assert "of up to a million rows are arrays" in text
+    assert "all training scores of up to a million rows" in text
+    assert order.SORTED_VALUES // 1_000_000 == 4
+    assert "exact up to 4 million rows" in text
+    assert f"with {KEPT_SCORES:,} order statistics" in text
+    assert scaling.RANKED_ROWS == 2_000_000
+    assert "exact up to 2 million rows" in text
+    assert f"a sample of one row in {sphere.SAMPLE_SHARE}" in text
+    assert f"when they are one in {sphere.SHELL_SHARE}" in text
+    assert f"each of {sphere.THRESHOLDS} thresholds" in text
