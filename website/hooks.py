@@ -1,0 +1,54 @@
+"""What MkDocs is told beyond its configuration: pages from outside docs/, links, executed snippets, llms.txt."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # MkDocs loads this file by its path alone.
+
+from website.error_messages import table
+from website.pages import ROOT, adopted, relinked
+from website.snippets import is_shown, with_output
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Adopt the pages from outside docs/."""
+    for source, page in adopted().items():
+        files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Run the snippets, and set the links that hold in the repository for the site."""
+    place = page.file.src_uri
+    source = {page: source for source, page in adopted().items()}.get(place, f"docs/{place}")
+    if config.extra["run"] and is_shown(place):
+        with tempfile.TemporaryDirectory() as folder:
+            markdown = with_output(markdown, place, Path(folder))
+    if place == "reference/errors.md":
+        markdown = markdown.replace("<!-- messages -->", table())
+    markdown, copied = relinked(markdown, source, place)
+    for path, target in copied.items():
+        if files.get_file_from_path(target) is None:
+            files.append(File.generated(config, target, abs_src_path=str(ROOT / path)))
+    return markdown
+
+
+def on_nav(nav: Any, config: Any, files: Files) -> Any:
+    """Remember the pages for ``llms.txt``."""
+    config.extra["llms"] = nav
+    return nav
+
+
+def on_post_build(config: Any) -> None:
+    """Write ``llms.txt``: what the project is, and a line for each page."""
+    nav = config.extra["llms"]
+    lines = ["# pyod-gessvdd", "", f"> {config.site_description}", ""]
+    for page in nav.pages:
+        lines.append(f"- [{page.title}]({page.file.dest_uri})")
+    Path(config.site_dir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
