@@ -76,7 +76,9 @@ def _shown(printed: str, value: Any) -> list[str]:
         source = f"data:image/png;base64,{_png(value)}"
         parts.append(f'\n<p class="figure"><img alt="What the code above draws" src="{source}"></p>\n')
     elif hasattr(value, "to_html"):
-        parts.append(f'\n<div class="table">{value.to_html(border=0)}</div>\n')
+        # Without pandas' class the table looks like every other table of the site.
+        table = value.to_html(border=0, float_format="{:.4g}".format).replace(' class="dataframe"', "")
+        parts.append(f"\n{table}\n")
     elif isinstance(value, str | int | float | list | dict):
         printed += f"{value!r}\n"
     if printed:

@@ -14,9 +14,9 @@ if (location.protocol === "file:") {
       }
       addEventListener("message", this.listen)
       this.ready = new Promise(resolve => {
-        frame.contentWindow.addEventListener("worker", resolve)
         const page = frame.contentDocument
         page.open()
+        frame.contentWindow.started = resolve // after open(), which removes listeners
         page.write(`<body><script>
           postMessage = data => parent.dispatchEvent(new MessageEvent("message", { source: window, data }))
           importScripts = (...urls) => urls.reduce((before, url) => before.then(() => new Promise((resolve, reject) => {
@@ -25,7 +25,7 @@ if (location.protocol === "file:") {
             script.onerror = reject
             script.src = url
           })), Promise.resolve())
-        <\/script><script src="${url}"><\/script><script>dispatchEvent(new Event("worker"))<\/script></body>`)
+        <\/script><script src="${url}"><\/script><script>started()<\/script></body>`)
         page.close()
       })
     }
