@@ -12,16 +12,15 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
-import platform
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from pyod_gessvdd.experiments.environment import sentence
 from pyod_gessvdd.laplacians.knn import KNN
 from pyod_gessvdd_ann import ANN
 
@@ -76,13 +75,11 @@ def main() -> None:
     arguments = parser.parse_args()
     _, compiling = timed(compile_everything)
     rows = [row(*size) for size in (SIZES[:1] if arguments.quick else SIZES)]
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
     table = "\n".join(
         [
             "# The approximate kNN graph",
             "",
-            f"`python benchmarks/ann_recall.py`. {machine}; {versions}.",
+            f"`python benchmarks/ann_recall.py`. {sentence(PACKAGES)}.",
             "",
             "Seconds of processor time in one thread to build the graph of 5 neighbours; recall is the share of the",
             "exact graph's edges that the approximate one has; S_x is compared in the Frobenius norm. Ten overlapping",

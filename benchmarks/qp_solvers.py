@@ -14,16 +14,15 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import multiprocessing
-import platform
 import resource
 import time
 import warnings
 from importlib.metadata import version
 
 import numpy as np
-import qpsolvers
 
 import pyod_gessvdd_qpsolvers
+from pyod_gessvdd.experiments.environment import sentence
 from pyod_gessvdd.qp import solve_svdd
 
 SIZES = (200, 1_000, 5_000)
@@ -72,8 +71,7 @@ def main() -> None:
     print("# QP solvers on the SVDD dual\n")
     print(f"Gaussian points, d = {DIMENSION}, nu = {NU:g}; processor time of one solve in one thread, and its")
     print("relative duality gap as the host certifies it. Written by `benchmarks/qp_solvers.py`.\n")
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python", end=" ")
-    print(f"{platform.python_version()}, NumPy {np.__version__}, qpsolvers {qpsolvers.__version__}.\n")
+    print(f"{sentence(('numpy', 'qpsolvers'))}.\n")
     print("| backend | form | solver's version | " + " | ".join(f"N = {N:,}" for N in SIZES) + " |")
     print("|---|---|---|" + "---|" * len(SIZES))
     for name, form, of_version in rows:

@@ -2,9 +2,10 @@
 
     python benchmarks/quality.py --data-dir DATA --jobs 2
 
-writes ``benchmarks/results/quality.md`` and ``quality_by_set.md``. Every fit is a line of ``--store``: a run that was
-stopped goes on with the same command. Our detectors are run again when the package's code has changed, the others stay;
-``--fresh NAME`` forgets the detectors whose names begin with NAME. ``--parts`` are
+writes ``benchmarks/results/quality.md`` and ``quality_by_set.md``. Every fit is a job of the experiment engine, in a
+run folder under ``--store``: a run that was stopped goes on with the same command, and a fit that takes longer than
+``--limit`` is stopped. Our detectors have a folder for each state of the package's code, so that they are run again
+when it has changed; the others stay. ``--parts`` are
 
 *settings*: the sets of ``DATA/adbench`` and ``DATA/oddbench``, 60/40 stratified splits, standardised by the training
 rows. *novelty* trains on the normal training rows; *contaminated* on the outliers of the training part too, at most a
@@ -24,37 +25,34 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 import argparse
 import hashlib
-import importlib.util
 import json
-import signal
 import sys
-import warnings
 from collections.abc import Iterator
-from itertools import product
+from importlib.util import find_spec
+from itertools import groupby, product
 from pathlib import Path
-from time import perf_counter, strftime
+from time import strftime
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyod
-from joblib import Parallel, delayed
 from leaderboard import first, goal, leaderboard, per_set, ranks, table
-from pyod.utils.data import generate_data
-from pyod.utils.utility import precision_n_scores
-from sklearn import datasets
-from sklearn.metrics import average_precision_score, roc_auc_score
-from sklearn.model_selection import train_test_split
+from quality_protocols import FAR, METRICS, SUITE_ROWS, Clean, Contaminated, Drawn, Suite, drawn
 
 import pyod_gessvdd
+from pyod_gessvdd.compare import ComparisonResult, Progress
+from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.experiments.data.datasets import resolve_datasets
 from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
 from pyod_gessvdd.experiments.environment import machine, versions
+from pyod_gessvdd.experiments.experiment import How, run_experiment
+from pyod_gessvdd.experiments.run.job import Job
 
 HERE = Path(__file__).parent
 DEFAULT, NOVELTY = OURS = ["GESSVDD()", "GESSVDD(novelty=True)"]
 RADIUS = ["GESSVDD(threshold='radius')", "GESSVDD(novelty=True, threshold='radius')"]
 PYOD = ["KNN", "LOF", "ECOD", "COPOD", "HBOS", "CBLOF", "PCA", "GMM", "OCSVM", "KDE", "IForest", "INNE", "KPCA", "MCD"]
-PEERS = [*PYOD, "EIF"] if importlib.util.find_spec("isotree") else PYOD
+PEERS = [*PYOD, "KNN(method='mean')", "DTE-NP", *(["EIF"] if find_spec("isotree") else [])]
 SKLEARN_PEERS = ["KNN", "LOF", "OCSVM", "IForest", "KPCA", "PCA", "ECOD"]
 COLLECTIONS = ["adbench", "oddbench"]
 #: The training rows of a setting, and the columns of the store that judge it.
@@ -69,23 +67,30 @@ SUITE = [
     "adbench/29_Pima", "adbench/30_satellite", "adbench/31_satimage-2", "adbench/32_shuttle", "adbench/39_vertebral",
     "adbench/40_vowels",
 ]  # fmt: skip
-#: Training rows and new rows of a set of the suite at most (KPCA cannot do more in time); new rows in the settings.
-SUITE_ROWS, NEW_ROWS = 3000, 1500
 PLANTED = [f"{d} columns, {k} rows at {s} σ" for d, k, s in product((5, 20, 100, 300), (2, 5, 10), (5, 10, 30, 100))]
 WIDE = [f"{n} x {d}" for n in (50, 100, 200, 400) for d in (2, 10, n // 2, n, 2 * n, 5 * n)]
-SKLEARN = [f"iris {k}" for k in range(3)] + [f"wine {k}" for k in range(3)]
-SKLEARN += ["breast_cancer 0", "breast_cancer 1"] + [f"digits {k}" for k in range(10)]
+SKLEARN = {
+    "iris": ("setosa", "versicolor", "virginica"),
+    "wine": ("class_0", "class_1", "class_2"),
+    "breast-cancer": ("malignant", "benign"),
+    "digits": tuple(map(str, range(10))),
+}
 KEY = ["collection", "dataset", "training", "seed", "detector"]
-MEASURED = ["roc_auc", "ap", "precision", "own_roc_auc", "own_ap", "own_precision", "agreement", "found", "flagged"]
-COLUMNS = [*KEY[:4], "rows", "detector", "version", *MEASURED, "far", "far_column", "fit_seconds", "seconds", "failure"]
-PEERS_VERSION = f"pyod {pyod.__version__}"
+#: Columns of the jobs' table, and what the tables below call them.
+NAMES = {
+    "setting": "training",
+    "average_precision": "ap",
+    "precision_at_n": "precision",
+    "own_average_precision": "own_ap",
+    "own_precision_at_n": "own_precision",
+    "error": "failure",
+}
 INTRODUCTION = """Default parameters, the same rows for all. Means: over the seeds, then over the sets that a detector
 finished; it ranks last on the others. "failed": fits with an error, out of time or with scores that are not finite.
 "±": standard error of the mean difference in ROC-AUC from the first of the table. "own_": of the training rows. A lead
 among the goals is over the sets that the other detector finished, ± its standard error; where ours failed, it counts as
 the worst of all there. [How the sets were divided](../quality_parts.json); [set by set](quality_by_set.md). Other work
 ran on the machine at the same time, so the times are rough."""
-Task = tuple[str, str, str, int]  # collection, data set, training rows, seed
 
 
 def main() -> None:
@@ -93,145 +98,99 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, required=True, help="the folder with adbench/, oddbench/ and odds/")
     parser.add_argument("--parts", default="settings,calibration,planted,suite,sklearn", help="(default: all)")
     parser.add_argument("--detectors", nargs="+", default=["GESSVDD", *PEERS], help="beginnings of names to run")
+    parser.add_argument("--sets", nargs="+", default=[""], help="beginnings of the names of sets (default: all)")
     parser.add_argument("--seeds", type=int, default=2, help="splits of every set (default: %(default)s)")
-    parser.add_argument("--rows", type=int, default=1000, help="training rows at most (default: %(default)s)")
+    parser.add_argument(
+        "--rows", type=int, default=10_000, help="training rows at most (default: ADBench's %(default)s)"
+    )
     parser.add_argument("--limit", type=int, default=60, help="seconds for a detector on a set (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
-    parser.add_argument("--store", type=Path, default=Path("runs/quality.csv"), help="(default: %(default)s)")
-    parser.add_argument("--fresh", nargs="+", help="beginnings of names to forget")
+    parser.add_argument("--store", type=Path, default=Path("runs/quality"), help="(default: %(default)s)")
     parser.add_argument("--results", type=Path, default=HERE / "results", help="the folder of the tables")
     given = parser.parse_args()
     code = b"".join(path.read_bytes() for path in sorted(Path(pyod_gessvdd.__file__).parent.rglob("*.py")))
     given.code = hashlib.sha256(code).hexdigest()[:10]
-    given.store.parent.mkdir(parents=True, exist_ok=True)
-    work = tasks(given)
-    run = Parallel(n_jobs=given.jobs, return_as="generator_unordered")
-    for i, rows in enumerate(run(delayed(measure)(*job, given) for job in work.items()), start=1):
-        frame = pd.DataFrame(rows, columns=COLUMNS)
-        frame.to_csv(given.store, mode="a", header=not given.store.exists(), index=False)
-        print(f"{i} of {len(work)}:", *frame.loc[0, KEY[:4]], flush=True)
-    report(given, stored_fits(given))
+    report(given, pd.concat([run(given, *folder) for folder in folders(given)], ignore_index=True))
 
 
-def stored_fits(given: argparse.Namespace) -> pd.DataFrame:
-    """The fits in the store that count: as many rows, the same code."""
-    if not given.store.exists():
-        return pd.DataFrame(columns=COLUMNS)
-    stored = pd.read_csv(given.store)
-    if given.fresh:
-        stored = stored[~stored["detector"].str.startswith(tuple(given.fresh))]
-        stored.to_csv(given.store, index=False)
-        given.fresh = None
-    counts = stored["version"].isin([given.code, PEERS_VERSION]) & (stored["rows"] == given.rows)
-    # Two runs at the same time may both have fitted the same.
-    return stored[counts].drop_duplicates(KEY)
+def folders(given: argparse.Namespace) -> Iterator[tuple[Path, list[Job]]]:
+    """The jobs by run folder: ours by the package's code, the others by PyOD's version, both by the training rows."""
+    everything = sorted(plan(given), key=lambda job: (not is_ours(job), job.seed))
+    for ours, jobs in groupby(everything, key=is_ours):
+        version = given.code if ours else f"pyod-{pyod.__version__}"
+        yield given.store / f"{version}-{given.rows}", list({job.key: job for job in jobs}.values())
 
 
-def tasks(given: argparse.Namespace) -> dict[Task, list[str]]:
-    """What is left to fit, and by which detectors; one seed of everything before the next."""
-    done = set(stored_fits(given)[KEY].itertuples(index=False, name=None))
+def is_ours(job: Job) -> bool:
+    """Whether the detector is one of this package's."""
+    return job.detector.path.startswith("pyod_gessvdd:")
+
+
+def run(given: argparse.Namespace, folder: Path, jobs: list[Job]) -> pd.DataFrame:
+    """Run what the folder does not hold yet; the jobs asked for, as the tables below know them."""
+    how = How(jobs=given.jobs, timeout=given.limit, resume=True, progress=show)
+    run_experiment(folder, jobs, {"metrics": [one.name for one in (*METRICS, *FAR)], "rows": given.rows}, how)
+    fits = ComparisonResult.load(folder).table.set_index(["dataset", "detector", "setting", "seed"], drop=False)
+    fits = fits.loc[[job.key for job in jobs]].reset_index(drop=True)
+    collections = {job.dataset.name: collection_of(job) for job in jobs}
+    fits = fits.replace({"detector": {"GESSVDD": DEFAULT}}).rename(columns=NAMES)
+    cells = [name.removeprefix(f"{collections[name]}: ") for name in fits["dataset"]]
+    return fits.assign(collection=fits["dataset"].map(collections), dataset=cells)
+
+
+def collection_of(job: Job) -> str:
+    """The part of the report that a job belongs to."""
+    if isinstance(job.protocol, Drawn):
+        return job.dataset.name.partition(":")[0]
+    if isinstance(job.protocol, Suite):
+        return "suite"
+    return next((name for name in COLLECTIONS if f"/{name}/" in job.dataset.origin), "scikit-learn")
+
+
+def show(progress: Progress) -> None:
+    """A line now and then."""
+    if progress.result and progress.done % 100 == 0:
+        row = progress.result.row
+        print(f"{progress.done} of {progress.total}:", row["dataset"], row["detector"], row["setting"], flush=True)
+
+
+def plan(given: argparse.Namespace) -> Iterator[Job]:
+    """All jobs of the parts asked for."""
     few, everybody, seeds = [*OURS, "KNN"], [*OURS, *PEERS], given.seeds
-    paths = [path for name in COLLECTIONS for path in sorted((given.data_dir / name).glob("*.npz"))]
-    sets = [(path.parent.name, path.stem, training) for path in paths for training in ("clean", "contaminated")]
-    there = [("suite", name, "contaminated") for name in SUITE if (given.data_dir / f"{name}.npz").exists()]
-    plan = [
-        ("calibration", sets, seeds, few),
-        ("settings", sets, seeds, everybody),
-        ("suite", there, seeds, everybody),
-        ("suite", [("generate_data", "200 + 100 rows", "contaminated")], 20, few),
-        ("planted", [("planted", cell, "contaminated") for cell in PLANTED], seeds, few),
-        ("planted", [("wide", cell, "clean") for cell in WIDE], 10, [*few, *RADIUS]),
-        ("sklearn", [("scikit-learn", name, "clean") for name in SKLEARN], 5, [*OURS, *SKLEARN_PEERS]),
-    ]
-    left, chosen = {}, tuple(given.detectors)
-    for rows, n, names in (line[1:] for line in plan if line[0] in given.parts.split(",")):
-        for task in ((*row, seed) for row, seed in product(rows, range(n))):
-            left[task] = [name for name in names if name.startswith(chosen) and (*task, name) not in done]
-    return {task: left[task] for task in sorted(left, key=lambda task: task[3]) if left[task]}
+    settings, suite = [Clean(given.rows), Contaminated(given.rows)], [Suite()]
+    parts = {
+        "calibration": [(COLLECTIONS, settings, seeds, few)],
+        "settings": [(COLLECTIONS, settings, seeds, everybody)],
+        "suite": [(SUITE, suite, seeds, everybody), ([drawn("generate_data", "200 + 100 rows")], [Drawn()], 20, few)],
+        "planted": [
+            ([drawn("planted", cell) for cell in PLANTED], [Drawn()], seeds, few),
+            ([drawn("wide", cell) for cell in WIDE], [Drawn()], 10, [*few, *RADIUS]),
+        ],
+        "sklearn": [
+            ([f"{name}:{label}" for name, labels in SKLEARN.items() for label in labels], [Clean(given.rows)], 5,
+             [*OURS, *SKLEARN_PEERS]),
+        ],
+    }  # fmt: skip
+    for lines in (parts[part] for part in given.parts.split(",")):
+        for data, protocols, n_seeds, names in lines:
+            detectors = resolve_detectors([name for name in names if name.startswith(tuple(given.detectors))])
+            datasets = [one for entry in data for one in loaded(given, entry)]
+            chosen = [one for one in datasets if one.name.startswith(tuple(given.sets))]
+            for seed, dataset, protocol, detector in product(range(n_seeds), chosen, protocols, detectors):
+                far = FAR if dataset.name.startswith("wide") else ()
+                yield Job(dataset, detector, protocol, seed, (*METRICS, *far))
 
 
-def samples(task: Task, data_dir: Path, rows: int) -> tuple[Any, Any, Any, Any]:
-    """Training rows and new rows, and their labels (1: outlier); without new rows None."""
-    collection, name, training, seed = task
-    random, numbers = np.random.default_rng(seed), [int(word) for word in name.split() if word.isdigit()]
-    if collection == "generate_data":
-        return tuple(generate_data(*numbers, contamination=0.1, random_state=seed))
-    if collection == "planted":
-        labels = np.repeat([1, 0], [numbers[1], 150 - numbers[1]])
-        return random.normal(size=(150, numbers[0])) + numbers[2] * labels[:, np.newaxis], None, labels, None
-    if collection == "wide":
-        train, new = random.normal(size=numbers), random.normal(size=(1000, numbers[1]))
-        new[500:] += 10 * np.eye(numbers[1])[np.arange(500) % numbers[1]]
-        return train, new, np.zeros(len(train)), np.repeat([0, 1], 500)
-    if collection == "scikit-learn":
-        X, y = getattr(datasets, f"load_{name.split()[0]}")(return_X_y=True)
-        y = (y != numbers[0]).astype(int)
-    else:
-        with np.load(data_dir / collection.replace("suite", "") / f"{name}.npz") as data:
-            X, y = data["X"].astype(float), data["y"].ravel().astype(int)
-    train, new, labels, new_labels = train_test_split(X, y, test_size=0.4, stratify=y, random_state=seed)
-    if collection == "suite":
-        train, new, labels, new_labels = (rows[:SUITE_ROWS] for rows in (train, new, labels, new_labels))
-    else:
-        normal, outliers = train[labels == 0], train[labels == 1]
-        outliers = outliers[: 0 if training == "clean" else max(2, min(len(normal), rows) // 9)]
-        normal = normal[: rows - len(outliers)]
-        train, labels = np.r_[normal, outliers], np.repeat([0, 1], [len(normal), len(outliers)])
-        new, new_labels = new[:NEW_ROWS], new_labels[:NEW_ROWS]
-    mean, deviation = train.mean(axis=0), train.std(axis=0)
-    deviation[deviation <= 1e-12 * np.maximum(np.abs(mean), 1)] = 1
-    return (train - mean) / deviation, (new - mean) / deviation, labels, new_labels
-
-
-def measure(task: Task, detectors: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
-    """A line of the store for each detector."""
-    warnings.simplefilter("ignore")
-    # Not an Exception, which somebody on the way up might catch.
-    signal.signal(signal.SIGALRM, lambda *_: sys.exit(f"more than {given.limit} s"))
-    data, rows = samples(task, given.data_dir, given.rows), []
-    for name in detectors:
-        version = given.code if name.startswith("GESSVDD") else PEERS_VERSION
-        row, start = (
-            {**dict(zip(KEY, (*task, name), strict=True)), "rows": given.rows, "version": version},
-            perf_counter(),
-        )
-        signal.alarm(given.limit)
-        try:
-            row |= _measured(name, task, *data)
-        except (Exception, SystemExit) as error:
-            row["failure"] = f"{type(error).__name__}: {error}"[:200]
-        finally:
-            signal.alarm(0)
-        rows.append({**row, "seconds": round(perf_counter() - start, 3)})
-    return rows
-
-
-def _measured(name: str, task: Task, train: Any, new: Any, labels: Any, new_labels: Any) -> dict[str, Any]:
-    detector = resolve_detectors("eif:EIF" if name == "EIF" else name)[0].build(task[3])
-    if task[0] == "suite":
-        detector.set_params(contamination=np.r_[labels, new_labels].mean())
-    start = perf_counter()
-    detector.fit(train)
-    measured = {"fit_seconds": round(perf_counter() - start, 4)}
-    predicted = detector.predict(train)
-    measured["agreement"] = np.mean(predicted == detector.labels_)
-    measured["found"] = np.mean(predicted[detector.labels_ == 1]) if detector.labels_.any() else np.nan
-    judged = {"own_": (labels, detector.decision_scores_)}
-    if new is not None:
-        judged[""] = new_labels, detector.decision_function(new)
-        measured["flagged"] = np.mean(judged[""][1][new_labels == 0] > detector.threshold_)
-    for prefix, (y, scores) in judged.items():
-        if not np.isfinite(scores).all():
-            raise ValueError("scores that are not finite")
-        if 2 <= y.sum() <= len(y) - 2:
-            measured[f"{prefix}roc_auc"] = roc_auc_score(y, scores)
-            measured[f"{prefix}ap"] = average_precision_score(y, scores)
-            measured[f"{prefix}precision"] = precision_n_scores(y, scores)
-    if task[0] == "wide":
-        measured["far"] = np.mean(detector.predict(new[:100] + 100))
-        one_column = np.eye(new.shape[1])[np.arange(100) % new.shape[1]]
-        measured["far_column"] = np.mean(detector.predict(new[:100] + 100 * one_column))
-    return measured
+def loaded(given: argparse.Namespace, entry: Any) -> list[Any]:
+    """The data sets of a name; one of PyOD's suite that is not there is left out, which the table's title tells."""
+    if not isinstance(entry, str):
+        return [entry]
+    try:
+        return resolve_datasets(entry, data_dir=given.data_dir)
+    except ComparisonError:
+        if entry in SUITE:
+            return []
+        raise
 
 
 def report(given: argparse.Namespace, stored: pd.DataFrame) -> None:
@@ -242,7 +201,10 @@ def report(given: argparse.Namespace, stored: pd.DataFrame) -> None:
     stored = stored[stored.groupby(KEY[:4])["detector"].transform("nunique") == detectors]
     chosen = json.loads((HERE / "quality_parts.json").read_text(encoding="utf-8"))["choose"]
     fits = dict(iter(stored.groupby("collection")))
-    both = pd.concat([fits[name].assign(chosen=fits[name]["dataset"].isin(chosen[name])) for name in COLLECTIONS])
+    both = pd.concat(
+        [fits[name].assign(chosen=fits[name]["dataset"].isin(chosen[name])) for name in COLLECTIONS if name in fits]
+        or [stored.assign(chosen=False).head(0)]
+    )
     fits |= {"not chosen on": both[~both["chosen"]], "chosen on": both[both["chosen"]], "all sets": both}
     known = (_settings, _calibration, _planted, _suite, _sklearn)
     sections = {section.__name__.strip("_"): section for section in known}
@@ -327,7 +289,8 @@ def _planted(fits: dict[str, pd.DataFrame]) -> Iterator[str]:
 
 
 def _suite(fits: dict[str, pd.DataFrame]) -> Iterator[str]:
-    missing = ", ".join(sorted(set(SUITE) - set(fits["suite"]["dataset"])))
+    there = set(fits["suite"]["dataset"])
+    missing = ", ".join(sorted(name for name in SUITE if name.partition("/")[2] not in there))
     board = leaderboard(fits["suite"], "roc_auc", "precision")
     yield table(f"## PyOD's suite without {missing}; {SUITE_ROWS} training rows at most", board)
     for column in ("roc_auc", "precision") if DEFAULT in board.index else ():

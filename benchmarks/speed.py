@@ -13,7 +13,6 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 
 import argparse
 import multiprocessing
-import platform
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,6 @@ import tracemalloc
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +32,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.svm import OneClassSVM
 
 from pyod_gessvdd import GESSVDD, SVDD, UpdateState
+from pyod_gessvdd.experiments.environment import sentence
 from pyod_gessvdd.qp import solve_svdd
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 from pyod_gessvdd.updaters.spectral_regression import SpectralRegression
@@ -512,9 +511,7 @@ def time_against_n(limit: float, largest: int) -> None:
 
 def machine() -> str:
     packages = ("pyod-gessvdd", "pyod", "numpy", "scipy", "scikit-learn", "numba", "osqp", "clarabel", "piqp")
-    versions = ", ".join(f"{name} {version(name)}" for name in packages)
-    python = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    return f"{python}; {versions}; one BLAS thread."
+    return f"{sentence(packages)}; one BLAS thread."
 
 
 def main() -> None:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from pyod_gessvdd.components.contracts import CONTRACT, Kernel, Laplacian, QPBackend, Updater, UpdateState
+from pyod_gessvdd.components.contracts import (
+    CONTRACT,
+    FeatureLaplacian,
+    Kernel,
+    Laplacian,
+    QPBackend,
+    Updater,
+    UpdateState,
+)
 from pyod_gessvdd.components.hookspecs import hookimpl
 from pyod_gessvdd.components.registry import available
 from pyod_gessvdd.detectors.family import ESSVDD, ESVDD, GESVDD, GESVM, SSVDD, SVDD
@@ -25,6 +33,7 @@ __all__ = [
     "MSSVDD",
     "SSVDD",
     "SVDD",
+    "FeatureLaplacian",
     "Graph",
     "Kernel",
     "Laplacian",

@@ -27,7 +27,8 @@ class TrainingData:
     """What stays the same during the alternation: the features, the graph over them, and its scatter.
 
     ``missed`` is what the features miss of each row, of shape (N,), if the residual counts, else None;
-    ``sample_weight`` how often each row counts, None if all count alike.
+    ``sample_weight`` how often each row counts, None if all count alike. The last ``n_outliers`` rows are labelled
+    outliers, which have no part in the graph. ``penalty`` is βL of a graph over the columns.
     """
 
     Phi: Array
@@ -35,6 +36,8 @@ class TrainingData:
     S_x: Array | None
     missed: Array | None = None
     sample_weight: Array | None = None
+    n_outliers: int = 0
+    penalty: Graph | None = None
 
 
 @dataclass
@@ -126,6 +129,8 @@ def alternate(
                 memo=memo,
                 boundary=solution.boundary,
                 sample_weight=data.sample_weight,
+                n_outliers=data.n_outliers,
+                penalty=data.penalty,
             )
             with names_the_writer(f"updater {updater.name!r}"):
                 returned = updater.update(state)

@@ -145,6 +145,10 @@ def test_a_name_that_cannot_be_one_is_refused(new_plugin, name):
     assert os.listdir() == []
 
 
+def test_a_name_that_is_too_long_for_a_file_is_refused(new_plugin):
+    assert refused(new_plugin("kernel", "a" * 300)) == "a component's name has at most 100 characters, got 300"
+
+
 def test_an_unknown_kind_is_refused(new_plugin):
     assert "'graph' is not one of 'laplacian', 'updater', 'qp_backend', 'kernel'" in refused(
         new_plugin("graph", "mine")

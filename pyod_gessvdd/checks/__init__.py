@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyod_gessvdd.checks import experiments, kernels, laplacians, qp_backends, updaters
+from pyod_gessvdd.checks import experiments, feature_laplacians, kernels, laplacians, qp_backends, updaters
 from pyod_gessvdd.checks.check import Check, CheckFailed, CheckFunction, describe
 from pyod_gessvdd.components.registry import KINDS
 from pyod_gessvdd.experiments.metrics import Metric
@@ -31,6 +31,7 @@ __all__ = [
     "Check",
     "CheckFailed",
     "check_component",
+    "check_feature_laplacian",
     "check_kernel",
     "check_laplacian",
     "check_metric",
@@ -44,6 +45,7 @@ _FUNCTIONS: dict[str, tuple[CheckFunction, ...]] = {
     "updater": updaters.CHECKS,
     "qp_backend": qp_backends.CHECKS,
     "kernel": kernels.CHECKS,
+    "feature_laplacian": feature_laplacians.CHECKS,
     "metric": experiments.METRIC_CHECKS,
     "protocol": experiments.PROTOCOL_CHECKS,
 }
@@ -59,7 +61,7 @@ def check_component(kind: str, component: Any) -> tuple[Check, ...]:
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel"}
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian"}
         What the component is for.
     component : type or instance
         A subclass of the kind's contract, or an instance of one.
@@ -95,6 +97,11 @@ def check_qp_backend(component: Any) -> tuple[Check, ...]:
 def check_kernel(component: Any) -> tuple[Check, ...]:
     """The checks of a :class:`~pyod_gessvdd.Kernel` class or instance."""
     return check_component("kernel", component)
+
+
+def check_feature_laplacian(component: Any) -> tuple[Check, ...]:
+    """The checks of a :class:`~pyod_gessvdd.FeatureLaplacian` class or instance."""
+    return check_component("feature_laplacian", component)
 
 
 def check_metric(metric: Metric) -> tuple[Check, ...]:

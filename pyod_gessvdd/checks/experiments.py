@@ -20,13 +20,17 @@ from pyod_gessvdd.experiments.protocols.protocol import Protocol, Split
 
 LABELS = np.repeat([0, 1], [30, 10])
 
+#: Why a check does not apply.
+NEEDS_A_MODEL = "it needs a fitted detector, which these checks do not have"
+
 
 def check_metric_record(metric: Metric) -> None:
     """The record is complete: a Python name, a label, what it needs, a finite floor and a number of decimals."""
     require(metric.name.isidentifier(), f"its name is {metric.name!r}; take letters, digits and '_'")
     require(bool(metric.label.strip()), "it has no label; say what readers shall see")
     require(
-        metric.needs in ("scores", "predictions"), f"it needs {metric.needs!r}; that must be 'scores' or 'predictions'"
+        metric.needs in ("scores", "predictions", "model"),
+        f"it needs {metric.needs!r}; that must be 'scores', 'predictions' or 'model'",
     )
     require(
         math.isfinite(metric.floor), f"its floor is {metric.floor}; give what a detector that knows nothing reaches"
@@ -34,18 +38,23 @@ def check_metric_record(metric: Metric) -> None:
     require(0 <= metric.decimals <= 12, f"it shows {metric.decimals} decimals; give a number from 0 to 12")
 
 
-def check_metric_is_a_number(metric: Metric) -> None:
+def check_metric_is_a_number(metric: Metric) -> str | None:
     """The figure is one finite number, also where all answers are the same."""
+    if metric.needs == "model":
+        return NEEDS_A_MODEL
     for answer in (_answer(metric, 0), _perfect(metric), np.zeros(len(LABELS))):
         value = metric.compute(LABELS.copy(), answer)
         require(
             np.ndim(value) == 0 and math.isfinite(float(value)),
             f"compute returned {value!r}; return one finite number, whatever the answers are",
         )
+    return None
 
 
-def check_metric_prefers_the_better_answer(metric: Metric) -> None:
+def check_metric_prefers_the_better_answer(metric: Metric) -> str | None:
     """An answer that is right everywhere is better than one that is wrong everywhere."""
+    if metric.needs == "model":
+        return NEEDS_A_MODEL
     right = metric.compute(LABELS.copy(), _perfect(metric))
     wrong = metric.compute(LABELS.copy(), 1 - _perfect(metric))
     better = right > wrong if metric.higher_is_better else right < wrong
@@ -54,10 +63,13 @@ def check_metric_prefers_the_better_answer(metric: Metric) -> None:
         f"a right answer gives {right}, a wrong one {wrong}, with higher_is_better={metric.higher_is_better}; "
         "labels are 1 for outliers, and higher scores are more abnormal",
     )
+    return None
 
 
-def check_metric_does_not_depend_on_the_order_of_the_rows(metric: Metric) -> None:
+def check_metric_does_not_depend_on_the_order_of_the_rows(metric: Metric) -> str | None:
     """Rows in another order give the same figure."""
+    if metric.needs == "model":
+        return NEEDS_A_MODEL
     order = np.random.default_rng(0).permutation(len(LABELS))
     answer = _answer(metric, 1)
     first, second = metric.compute(LABELS.copy(), answer.copy()), metric.compute(LABELS[order], answer[order])
@@ -65,10 +77,13 @@ def check_metric_does_not_depend_on_the_order_of_the_rows(metric: Metric) -> Non
         math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12),
         f"it gives {first}, and {second} for the same rows in another order; let labels and answers alone decide",
     )
+    return None
 
 
-def check_metric_leaves_its_input_alone(metric: Metric) -> None:
+def check_metric_leaves_its_input_alone(metric: Metric) -> str | None:
     """Neither the labels nor the answers are changed."""
+    if metric.needs == "model":
+        return NEEDS_A_MODEL
     labels, answer = LABELS.copy(), _answer(metric, 2)
     kept = answer.copy()
     metric.compute(labels, answer)
@@ -76,6 +91,7 @@ def check_metric_leaves_its_input_alone(metric: Metric) -> None:
         np.array_equal(labels, LABELS) and np.array_equal(answer, kept),
         "compute changes the labels or the answers that it is given; work on copies",
     )
+    return None
 
 
 def check_protocol_declares_itself(protocol: Protocol) -> None:

@@ -65,7 +65,8 @@ def _graph(laplacian: Any, Phi: Array, random_state: Any = 0) -> Graph:
         raise CheckFailed(f"the host refuses what build returned: {error}") from error
 
 
-def _require_symmetric(L: Array, on: str) -> None:
+def require_symmetric(L: Array, on: str) -> None:
+    """The check fails unless L equals its transpose; ``on`` says on which data."""
     asymmetry = float(np.abs(L - L.T).max())
     require(
         asymmetry <= ROUNDING * float(np.abs(L).max()),
@@ -74,7 +75,8 @@ def _require_symmetric(L: Array, on: str) -> None:
     )
 
 
-def _require_positive_semi_definite(L: Array, on: str) -> None:
+def require_positive_semi_definite(L: Array, on: str) -> None:
+    """The check fails if L has a negative eigenvalue; ``on`` says on which data."""
     smallest = float(np.linalg.eigvalsh((L + L.T) / 2)[0])
     require(
         smallest >= -ROUNDING * float(np.abs(L).max()),
@@ -116,14 +118,14 @@ def check_laplacian_is_symmetric(laplacian: Any) -> None:
     """L equals its transpose."""
     built = laplacian.build(data.rows(0), 0)
     L = built.toarray() if isinstance(built, Graph) or sp.issparse(built) else np.asarray(built)
-    _require_symmetric(L, "ordinary data")
+    require_symmetric(L, "ordinary data")
 
 
 @_of_a_graph
 def check_laplacian_is_positive_semi_definite(laplacian: Any) -> None:
     """L has no negative eigenvalue, so that S_x = ΦᵀLΦ is a scatter."""
     for seed in range(3):
-        _require_positive_semi_definite(_graph(laplacian, data.rows(seed)).toarray(), "ordinary data")
+        require_positive_semi_definite(_graph(laplacian, data.rows(seed)).toarray(), "ordinary data")
 
 
 @_of_a_graph
@@ -251,8 +253,8 @@ def _check_on(laplacian: Any, Phi: Array, on: str) -> str | None:
         L = as_graph(built, len(Phi), laplacian).toarray()
     except ComponentError as error:
         raise CheckFailed(f"on {on} the host refuses what build returned: {error}") from error
-    _require_symmetric(L, on)
-    _require_positive_semi_definite(L, on)
+    require_symmetric(L, on)
+    require_positive_semi_definite(L, on)
     return None
 
 

@@ -18,6 +18,7 @@ COMMANDS = (
     "compare",
     "demo",
     "fit",
+    "gallery",
     "new-plugin",
     "plugins",
     "report",

@@ -57,7 +57,15 @@ def command(seed: int, seeds: int, quick: bool) -> None:
         seeds=range(seed, seed + seeds),
         metrics="roc_auc,average_precision",
         max_rows=0,
-        **{"jobs": 1, "backend": "loky", "scheduler": None, "timeout": None, "resume": False, "force": False},
+        **{
+            "jobs": 1,
+            "backend": "loky",
+            "scheduler": None,
+            "timeout": None,
+            "memory": None,
+            "resume": False,
+            "force": False,
+        },
     )
     console = Console(highlight=False)
     console.print(_table(result.table))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyod_gessvdd.components.registry import KINDS, available
+from pyod_gessvdd.components.registry import EXTENSIONS, KINDS, available
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,15 +29,15 @@ Examples:
 
 
 @click.command("plugins", epilog=EXAMPLES)
-@click.option("--kind", type=click.Choice(list(KINDS)), help="Only the components of this kind.")
+@click.option("--kind", type=click.Choice([*KINDS, *EXTENSIONS]), help="Only the components of this kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per component or failure.")
 @click.pass_context
 def command(ctx: click.Context, kind: str | None, as_json: bool) -> None:
     """List the installed components, and what failed to load.
 
-    The kind is the detector's parameter; it takes a name or an alias, alone or with parameters, for instance
-    GESSVDD(laplacian="knn(n_neighbors=7)"). A parameter that is None takes the detector's value of the same name, if
-    the component asks for it.
+    The kind of a component is the detector's parameter; it takes a name or an alias, alone or with parameters, for
+    instance GESSVDD(laplacian="knn(n_neighbors=7)"). A parameter that is None takes the detector's value of the same
+    name, if the component asks for it. Metrics and protocols are for gessvdd compare.
 
     The exit code is 1 if a plugin failed to load or two claim the same name, else 0. The environment variable
     PYOD_GESSVDD_PLUGINS (names of distributions or entry points, separated by commas) loads only these beside the

@@ -34,10 +34,7 @@ def command(run: Path) -> None:
     from pyod_gessvdd.experiments.result import ComparisonResult
 
     result = ComparisonResult.load(run)
-    try:
-        paths = write_report(result, run)
-    except OSError as error:
-        raise click.ClickException(f"the reports cannot be written to {str(run)!r}: {error.strerror}") from error
+    paths = write_report(result, run)
     console = Console(highlight=False)
     console.print(leaderboard(result))
     console.print()

@@ -54,6 +54,7 @@ def way_options(out: Path | None = None) -> Callable[[Any], Any]:
         ),
         click.option("--scheduler", metavar="ADDRESS", help="The cluster's address, for dask and ray."),
         click.option("--timeout", type=float, metavar="SECONDS", help="Stop a job after so long; it counts as failed."),
+        click.option("--memory", metavar="SIZE", help="Let a job fail that asks for more, for example 4G."),
         click.option(
             "-o", "--out", type=click.Path(path_type=Path), default=out, help=f"The run folder.  [default: {where}]"
         ),
@@ -129,7 +130,8 @@ def _decorator(*options: Any) -> Callable[[Any], Any]:
 
 def how_of(way: dict[str, Any]) -> How:
     """What the options of :func:`way_options` say, apart from the folder."""
-    return How(**{name: way.pop(name) for name in ("jobs", "backend", "scheduler", "timeout", "resume", "force")})
+    names = ("jobs", "backend", "scheduler", "timeout", "memory", "resume", "force")
+    return How(**{name: way.pop(name) for name in names})
 
 
 def run(

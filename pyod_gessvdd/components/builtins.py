@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pyod_gessvdd.components.hookspecs import hookimpl
+from pyod_gessvdd.feature_laplacians import chain
+from pyod_gessvdd.feature_laplacians import knn as feature_knn
 from pyod_gessvdd.kernels import linear, pairwise
 from pyod_gessvdd.laplacians import between, identity, knn, none, pca, within
 from pyod_gessvdd.qp import auto, frank_wolfe, interior_point, libsvm, osqp
@@ -39,6 +41,13 @@ def register_qp_backends(register: Callable[[type], None]) -> None:
 def register_kernels(register: Callable[[type], None]) -> None:
     """The linear map, and the NPT map over scikit-learn's pairwise kernels."""
     for component in (linear.Linear, *pairwise.KERNELS):
+        register(component)
+
+
+@hookimpl
+def register_feature_laplacians(register: Callable[[type], None]) -> None:
+    """Graphs over columns: the most correlated ones, and neighbours."""
+    for component in (feature_knn.FeatureKNN, chain.FeatureChain):
         register(component)
 
 

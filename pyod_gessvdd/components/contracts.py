@@ -1,4 +1,4 @@
-"""The contracts of the four kinds of component: Laplacian, Updater, QPBackend and Kernel.
+"""The contracts of the five kinds of component: Laplacian, Updater, QPBackend, Kernel and FeatureLaplacian.
 
 A component subclasses one of these, implements one method, and works as an instance
 (``GESSVDD(laplacian=MyGraph())``) without being registered anywhere. The host checks what it returns.
@@ -7,10 +7,11 @@ Parameters follow scikit-learn: ``__init__`` only stores them. A component may a
 parameter that is None and is listed in :attr:`Component.inherits` takes the detector's value of the same name.
 
 The contract has a version, :data:`CONTRACT`. It grows when the contract asks more of components, or hands them
-something else, than before (2: the linear term of :class:`~pyod_gessvdd.SVDDDual`). A plugin written for a version
-says so with ``contract = 2`` in its module, or in a component class; one that declares nothing means 1. A plugin that
-needs a newer contract than this package has is not loaded, and ``gessvdd plugins`` says which upgrade helps.
-``pyod_gessvdd.checks`` tells whether a component keeps the contract.
+something else, than before (2: the linear term of :class:`~pyod_gessvdd.SVDDDual`; 3: the fifth kind, and an α that may
+be negative for updaters that say so). A plugin written for a version says so with ``contract = 3`` in its module, or in
+a component class; one that declares nothing means 1. A plugin that needs a newer contract than this package has is not
+loaded, and ``gessvdd plugins`` says which upgrade helps. ``pyod_gessvdd.checks`` tells whether a component keeps the
+contract.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from pyod_gessvdd.linalg import row_blocks
 Array = np.ndarray
 
 #: The version of the contract between this package and its components.
-CONTRACT = 2
+CONTRACT = 3
 
 
 class Component(BaseEstimator, ABC):
-    """What the four kinds share: a name, aliases, and scikit-learn's parameters.
+    """What the kinds share: a name, aliases, and scikit-learn's parameters.
 
     Attributes
     ----------
@@ -220,6 +221,11 @@ class UpdateState:
     sample_weight : ndarray of shape (N,) or None
         How often each sample counts, positive, and 0 for labelled outliers; None if each counts once. α and the graph
         have it in them already.
+    n_outliers : int
+        How many samples, the last ones, are labelled outliers.
+    penalty : Graph or None
+        βL of a graph over features, which is part of ``S_alpha`` and ``alpha_scatter_dot``: S_α + βL where the
+        criterion is to fall, S_α − βL where it is to rise, so that Tr(QLQᵀ) is small either way.
     """
 
     Q: Array
@@ -234,6 +240,8 @@ class UpdateState:
     memo: dict[Any, Any] = field(default_factory=dict)
     boundary: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
     sample_weight: Array | None = None
+    n_outliers: int = 0
+    penalty: Graph | None = None
 
     @property
     def sign(self) -> float:
@@ -275,12 +283,15 @@ class UpdateState:
 
     def alpha_scatter_dot(self, B: Array) -> Array:
         """S_α @ B for B of shape (F, m), without forming S_α: Σ α_i (φ_i − a)(φ_i − a)ᵀ B over the support."""
-        return self._alpha_scatter(lambda rows: rows @ B, B)
+        product = self._alpha_scatter(lambda rows: rows @ B, B)
+        return product if self.penalty is None else product - self.sign * self.penalty.dot(B)
 
     @cached_property
     def S_alpha(self) -> Array:
         """S_α = Φᵀ L_α Φ (paper eq. ``salpha``), of shape (F, F); L_α itself is never formed."""
         S = self._alpha_scatter(lambda rows: rows, None)
+        if self.penalty is not None:
+            S = S - self.sign * self.penalty.toarray()
         return (S + S.T) / 2
 
     def _alpha_scatter(self, right: Callable[[Array], Array], B: Array | None) -> Array:
@@ -314,20 +325,45 @@ class Updater(Component):
     improves_criterion : bool
         Whether an update is to improve the criterion for the present α; False for one that improves a substitute, as
         spectral regression does with its targets. Either way "max" must lead to larger values than "min".
-    supports_outliers : bool
-        Whether an α with negative entries, those of labelled outliers, is fine: the update uses Φ and α through S_α
-        alone, and not the graph. Without it ``use_labels=True`` is refused.
+    by_scatter : bool
+        Whether the update uses Φ and α through S_α alone (``state.S_alpha``, ``state.alpha_scatter_dot``), and not the
+        graph. Then an α with negative entries, those of labelled outliers, and the penalty of a feature graph, which
+        the state adds to S_α, are fine; without it ``use_labels=True`` and ``feature_laplacian`` are refused.
     """
 
     needs_graph: ClassVar[bool] = False
     improves_criterion: ClassVar[bool] = True
-    supports_outliers: ClassVar[bool] = False
+    by_scatter: ClassVar[bool] = False
 
     @abstractmethod
     def update(self, state: UpdateState) -> Array:
         """Return the new projection, of shape (at most ``state.n_components``, F).
 
         Its rows need not be orthonormal: the host orthonormalises them, and drops rows that depend on others.
+        """
+
+
+class FeatureLaplacian(Component):
+    """A graph over the columns of the data: what is known of the features, not of the samples.
+
+    Its penalty Tr(Q L Qᵀ) makes linked columns have similar weights in a projection.
+    """
+
+    @abstractmethod
+    def build(self, X: Array, random_state: Any) -> Any:
+        """Build the Laplacian of the graph of the columns of ``X``.
+
+        Parameters
+        ----------
+        X : ndarray of shape (N, D)
+            The training rows, scaled and centred as the detector does; not to be modified.
+        random_state : int, RandomState or None
+            The detector's seed.
+
+        Returns
+        -------
+        Graph, sparse matrix or ndarray of shape (D, D)
+            Symmetric and positive semi-definite.
         """
 
 

@@ -1,7 +1,7 @@
-"""The hooks of the pluggy entry-point group ``pyod_gessvdd``: four for components, two for experiments.
+"""The hooks of the pluggy entry-point group ``pyod_gessvdd``: five for components, two for experiments.
 
 A plugin is a module (or object) with any of these functions, decorated with :data:`hookimpl`; each calls ``register``
-once per component class, metric or protocol it brings. ``contract = 2`` in it says which version of the contract it was
+once per component class, metric or protocol it brings. ``contract = 3`` in it says which version of the contract it was
 written for (:data:`pyod_gessvdd.CONTRACT`); without a word that is 1.
 """
 
@@ -36,6 +36,11 @@ def register_qp_backends(register: Callable[[type], None]) -> None:
 @hookspec
 def register_kernels(register: Callable[[type], None]) -> None:
     """Call ``register(cls)`` for each :class:`~pyod_gessvdd.Kernel` subclass."""
+
+
+@hookspec
+def register_feature_laplacians(register: Callable[[type], None]) -> None:
+    """Call ``register(cls)`` for each :class:`~pyod_gessvdd.FeatureLaplacian` subclass."""
 
 
 @hookspec

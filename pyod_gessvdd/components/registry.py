@@ -22,7 +22,15 @@ from typing import Any
 import pluggy
 
 from pyod_gessvdd.components import hookspecs
-from pyod_gessvdd.components.contracts import CONTRACT, Component, Kernel, Laplacian, QPBackend, Updater
+from pyod_gessvdd.components.contracts import (
+    CONTRACT,
+    Component,
+    FeatureLaplacian,
+    Kernel,
+    Laplacian,
+    QPBackend,
+    Updater,
+)
 from pyod_gessvdd.components.known_plugins import distribution_that_brings
 from pyod_gessvdd.errors import PluginError, UnknownComponentError, warn
 
@@ -37,6 +45,7 @@ KINDS: dict[str, type[Component]] = {
     "updater": Updater,
     "qp_backend": QPBackend,
     "kernel": Kernel,
+    "feature_laplacian": FeatureLaplacian,
 }
 
 #: What experiments take from plugins: records and classes with a ``name``, asked for by the first experiment.
@@ -228,8 +237,8 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel"}, optional
-        Only the components of this kind.
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian", "metric", "protocol"}, optional
+        Only the components of this kind, or the metrics or protocols of experiments.
 
     Returns
     -------
@@ -244,10 +253,12 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
     >>> [row["name"] for row in pyod_gessvdd.available("updater") if row["distribution"] == "pyod-gessvdd"]
     ['gradient', 'newton', 'riemannian', 'spectral', 'spectral_regression']
     """
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    kinds = (*KINDS, *EXTENSIONS)
+    if kind is not None and kind not in kinds:
+        raise ValueError(f"kind must be one of {', '.join(kinds)}, got {kind!r}")
     rows = [_row(entry) for entry in registry().registrations if kind in (None, entry.kind)]
-    rows.sort(key=lambda row: (list(KINDS).index(row["kind"]), row["name"], row["distribution"]))
+    rows += [row for of_kind in EXTENSIONS if kind in (None, of_kind) for row in _extension_rows(of_kind)]
+    rows.sort(key=lambda row: (kinds.index(row["kind"]), row["name"], row["distribution"]))
     if kind is None:
         rows += [
             {
@@ -264,7 +275,28 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-def parameters(component: type[Component]) -> dict[str, Any]:
+def _extension_rows(kind: str) -> list[dict[str, Any]]:
+    """The metrics or protocols; they are imported by those who ask."""
+    from pyod_gessvdd.experiments.metrics import Metric
+    from pyod_gessvdd.experiments.protocols.protocol import Protocol
+
+    contract: type = {"metric": Metric, "protocol": Protocol}[kind]
+    registry().extensions(kind, contract)
+    return [
+        {
+            "kind": kind,
+            "name": name,
+            "aliases": (),
+            "distribution": distribution,
+            "version": version,
+            "parameters": parameters(extension) if isclass(extension) else {},
+            "error": None,
+        }
+        for name, (extension, distribution, version) in registry()._extensions[kind].items()
+    ]
+
+
+def parameters(component: type) -> dict[str, Any]:
     """The constructor's parameters with their defaults."""
     return {
         name: parameter.default

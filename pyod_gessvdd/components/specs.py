@@ -15,10 +15,14 @@ import scipy.sparse as sp
 from pyod_gessvdd.components.contracts import Component
 from pyod_gessvdd.components.registry import KINDS, NAME, parameters, registry
 from pyod_gessvdd.errors import SpecError
+from pyod_gessvdd.feature_laplacians.given import GivenFeatureLaplacian
 from pyod_gessvdd.kernels.algebra import KernelProduct, KernelSum
 from pyod_gessvdd.kernels.pairwise import FunctionKernel
 from pyod_gessvdd.laplacians.given import GivenLaplacian
 from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
+
+#: What a matrix is.
+GIVEN: dict[str, type[Component]] = {"laplacian": GivenLaplacian, "feature_laplacian": GivenFeatureLaplacian}
 
 
 def resolve(kind: str, value: Any) -> Any:
@@ -26,17 +30,17 @@ def resolve(kind: str, value: Any) -> Any:
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel"}
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian"}
         The kind of component, which is also the detector's parameter name.
-    value : str, instance, and for a Laplacian an N × N matrix, for a kernel a function
+    value : str, instance, and for a graph a matrix, for a kernel a function
         What the user gave.
     """
     if isinstance(value, KINDS[kind]):
         return value
     if isinstance(value, str):
         return _from_text(kind, value)
-    if kind == "laplacian" and (sp.issparse(value) or isinstance(value, np.ndarray)):
-        return GivenLaplacian(value)
+    if kind in GIVEN and (sp.issparse(value) or isinstance(value, np.ndarray)):
+        return GIVEN[kind](value)
     if kind == "kernel" and callable(value) and not isinstance(value, type):
         return FunctionKernel(function=value)
     hint = f", write {value.__name__}()" if isinstance(value, type) else ""

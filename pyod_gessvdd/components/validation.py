@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pyod_gessvdd.components.contracts import Component, Laplacian, NoGraph
+from pyod_gessvdd.components.contracts import Component, FeatureLaplacian, Laplacian, NoGraph
 from pyod_gessvdd.errors import ComponentError, warn
 from pyod_gessvdd.graph import Graph, check_indices
 from pyod_gessvdd.linalg import RELATIVE_ZERO, read_only
@@ -41,7 +41,8 @@ def names_the_writer(who: str) -> Iterator[None]:
 
 def as_graph(built: Any, n_samples: int, laplacian: Component) -> Graph:
     """What ``Laplacian.build`` returned, checked, as a :class:`Graph`."""
-    who = f"laplacian {laplacian.name!r}"
+    kind = "feature_laplacian" if isinstance(laplacian, FeatureLaplacian) else "laplacian"
+    who = f"{kind} {laplacian.name!r}"
     if not isinstance(built, Graph):
         if not (sp.issparse(built) or isinstance(built, np.ndarray)):
             raise ComponentError(
@@ -85,6 +86,13 @@ def build_graph(laplacian: Laplacian, Phi: Array, random_state: int, sample_weig
     with names_the_writer(f"laplacian {laplacian.name!r}"):
         built = laplacian.build_weighted(read_only(Phi), random_state, sample_weight)
     return as_graph(built, len(Phi), laplacian)
+
+
+def build_feature_graph(feature_laplacian: FeatureLaplacian, Phi: Array, random_state: int) -> Graph:
+    """The graph over the columns, checked."""
+    with names_the_writer(f"feature_laplacian {feature_laplacian.name!r}"):
+        built = feature_laplacian.build(read_only(Phi), random_state)
+    return as_graph(built, Phi.shape[1], feature_laplacian)
 
 
 def graph_scatter(graph: Graph, Phi: Array, laplacian: Laplacian, total: Array | None = None) -> Array:

@@ -42,7 +42,13 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
     the subclass fixes, then its parameters.
     """
 
-    _component_parameters: ClassVar[tuple[str, ...]] = ("kernel", "laplacian", "updater", "qp_backend")
+    _component_parameters: ClassVar[tuple[str, ...]] = (
+        "kernel",
+        "laplacian",
+        "updater",
+        "qp_backend",
+        "feature_laplacian",
+    )
     #: The settings that a subclass fixes and does not have as parameters.
     _fixed: ClassVar[dict[str, Any]] = {}
     #: The boundary around the projected rows.
@@ -160,13 +166,15 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
             return replace(model, trust_history=trust.history)
 
     def _components(self, settings: dict[str, Any]) -> Components:
-        return Components(**{kind: self._component(kind, settings) for kind in self._component_parameters})
+        given = [kind for kind in self._component_parameters if settings[kind] is not None]
+        return Components(**{kind: self._component(kind, settings) for kind in given})
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""
         description, solution, trusted = model.description, model.solution, model.trusted
         parts = model.components
-        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend)
+        feature_laplacian = [] if parts.feature_laplacian is None else [parts.feature_laplacian]
+        self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend, *feature_laplacian)
         self.laplacian_weights_ = parts.laplacian.weights_
         self.description_ = description
         if isinstance(description, Description):

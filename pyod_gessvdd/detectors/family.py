@@ -252,13 +252,14 @@ class SSVDD(_Member):
 
     Parameters
     ----------
-    psi : {0, 1, 2, 3}, default=0
+    psi : {0, 1, 2, 3}, str, Laplacian or matrix, default=0
         ψ = Tr(Q X λ λᵀ Xᵀ Qᵀ): 0 none; 1 λ = 1, which vanishes on centred features; 2 λ = α; 3 λ = α for the samples on
-        the sphere and 0 elsewhere. See :class:`~pyod_gessvdd.updaters.gradient.Gradient`.
+        the sphere and 0 elsewhere. A graph, as for ``laplacian`` of GESSVDD, makes it Tr(Q X L Xᵀ Qᵀ): this is X-SSVDD.
+        See :class:`~pyod_gessvdd.updaters.gradient.Gradient`.
     beta : float, default=0.01
         β, the weight of ψ.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, calibration, use_labels, random_state
+residual, threshold, contamination, calibration, use_labels, feature_laplacian, feature_beta, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
 
     Examples
@@ -275,7 +276,7 @@ residual, threshold, contamination, calibration, use_labels, random_state
     def __init__(
         self,
         *,
-        psi: int = 0,
+        psi: Any = 0,
         beta: float = 0.01,
         kernel: Any = "rbf",
         gamma: Any = None,
@@ -296,6 +297,8 @@ residual, threshold, contamination, calibration, use_labels, random_state
         contamination: Any = 0.1,
         calibration: float | None = None,
         use_labels: bool = False,
+        feature_laplacian: Any = None,
+        feature_beta: float = 0.1,
         random_state: Any = None,
     ) -> None:
         self._store(locals())
@@ -303,7 +306,8 @@ residual, threshold, contamination, calibration, use_labels, random_state
     @property
     def variant(self) -> str | None:
         """The paper's name of the variant, or None with a regulariser."""
-        return None if self.psi and self.beta else variant_name(self._fixed["laplacian"], "gradient", "min")
+        plain = not self.beta or (isinstance(self.psi, int) and self.psi == 0)
+        return None if not plain else variant_name(self._fixed["laplacian"], "gradient", "min")
 
 
 class ESSVDD(SSVDD):
@@ -316,7 +320,7 @@ class ESSVDD(SSVDD):
     psi, beta
         As in :class:`SSVDD`.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, calibration, use_labels, random_state
+residual, threshold, contamination, calibration, use_labels, feature_laplacian, feature_beta, random_state
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
     """
 

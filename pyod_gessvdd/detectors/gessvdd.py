@@ -105,6 +105,12 @@ class GESSVDD(SubspaceDetector):
         has no part in scaling, kernel, graph and trust, and a known inlier is trusted. In the whole space rows that
         resemble known outliers score higher; in a subspace, and in SVDD, known outliers are negative examples of the
         sphere (Tax and Duin, 2004). See ``docs/labels.md``.
+    feature_laplacian : str, FeatureLaplacian or matrix, optional
+        A graph over the columns, for the linear kernel: "feature_knn" (correlated columns), "feature_chain"
+        (neighbouring ones), a plugin's, or a D × D matrix. The updates make linked columns have similar weights in the
+        projection: Tr(QLQᵀ) is added to the criterion, or taken off where it is to rise.
+    feature_beta : float, default=0.1
+        The weight of this penalty.
     random_state : int, RandomState or None
         Seeds clusters, landmarks, the rows drawn from large data and a random start.
 
@@ -185,6 +191,8 @@ class GESSVDD(SubspaceDetector):
         contamination: Any = 0.1,
         calibration: float | None = None,
         use_labels: bool = False,
+        feature_laplacian: Any = None,
+        feature_beta: float = 0.1,
         random_state: Any = None,
     ) -> None:
         super().__init__(contamination=contamination)
@@ -213,6 +221,8 @@ class GESSVDD(SubspaceDetector):
         self.threshold = threshold
         self.calibration = calibration
         self.use_labels = use_labels
+        self.feature_laplacian = feature_laplacian
+        self.feature_beta = feature_beta
         self.random_state = random_state
 
     @classmethod

@@ -11,12 +11,12 @@ from pyod_gessvdd import whole_space
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph
-from pyod_gessvdd.components.validation import build_graph, graph_scatter
+from pyod_gessvdd.components.validation import build_feature_graph, build_graph, graph_scatter
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.labels import Known
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, draw, rows_and_weights, spread
-from pyod_gessvdd.detectors.settings import Components
+from pyod_gessvdd.detectors.settings import BY_SCATTER, Components
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
@@ -171,7 +171,11 @@ def in_subspace(
     S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian, total)
     Q = start(Phi, S_x, settings, settings["random_state"], weights, total)
 
-    data = TrainingData(Phi, graph, S_x, missed, weights)
+    penalty = None
+    if parts.feature_laplacian is not None:
+        over_columns = build_feature_graph(parts.feature_laplacian, Phi, settings["random_state"])
+        penalty = float(settings["feature_beta"]) * over_columns
+    data = TrainingData(Phi, graph, S_x, missed, weights, penalty=penalty)
     n_outliers = 0 if known is None else len(known.outliers)
     solver = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
 
@@ -215,11 +219,8 @@ def _with_outliers(
     data: TrainingData, feature_map: FeatureMap, known: Known, parts: Components, settings: dict[str, Any]
 ) -> TrainingData:
     """The training data with the features of labelled outliers after the others, in no graph and without weight."""
-    if settings["n_iter"] and not parts.updater.supports_outliers:
-        raise ValueError(
-            f"updater {parts.updater.name!r} does not take labelled outliers; use 'gradient', 'spectral', 'newton' or "
-            "'riemannian'"
-        )
+    if settings["n_iter"] and not parts.updater.by_scatter:
+        raise ValueError(f"updater {parts.updater.name!r} does not take labelled outliers; {BY_SCATTER}")
     Phi, missed = feature_map.features(known.outliers)
     weights = np.ones(len(data.Phi)) if data.sample_weight is None else data.sample_weight
     return replace(
@@ -227,4 +228,5 @@ def _with_outliers(
         Phi=np.vstack([data.Phi, Phi]),
         missed=None if data.missed is None or missed is None else np.concatenate([data.missed, missed]),
         sample_weight=np.concatenate([weights, np.zeros(len(Phi))]),
+        n_outliers=len(Phi),
     )

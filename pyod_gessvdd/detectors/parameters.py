@@ -6,7 +6,9 @@ import numbers
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from pyod_gessvdd.components.contracts import Laplacian
 from pyod_gessvdd.preprocessing import SCALINGS
 from pyod_gessvdd.updaters.parameters import check_regulariser
 
@@ -36,6 +38,8 @@ def check_parameters(params: dict[str, Any]) -> None:
     for name in ("step_size", "qp_tol"):
         if not (_is_real(params[name]) and 0 < params[name] < np.inf):
             _refuse(f"{name} must be a positive number", params[name])
+    if not (_is_real(params["feature_beta"]) and 0 <= params["feature_beta"] < np.inf):
+        _refuse("feature_beta must be a number of at least 0", params["feature_beta"])
     for name in ("C", "nu"):
         if not (params[name] is None or _is_real(params[name])):
             _refuse(f"{name} must be a number or None", params[name])
@@ -71,8 +75,11 @@ def check_multimodal_parameters(params: dict[str, Any]) -> None:
         _refuse("center must be True or False", params["center"])
     if isinstance(params["n_components"], str) and params["n_components"] == "all":
         _refuse("n_components must be a positive integer or None, modalities differ in what 'all' would be", "all")
-    if not (_is_integer(params["regularizer"]) and 0 <= params["regularizer"] <= 6):
-        _refuse("regularizer must be an integer from 0 to 6", params["regularizer"])
+    number, graphs = params["regularizer"], str | Laplacian | np.ndarray | list | tuple | dict
+    if not (isinstance(number, graphs) or sp.issparse(number) or (_is_integer(number) and 0 <= number <= 6)):
+        _refuse("regularizer must be an integer from 0 to 6, a graph or a graph for each modality", number)
+    if not isinstance(params["cross_modal"], bool | np.bool_):
+        _refuse("cross_modal must be True or False", params["cross_modal"])
     if not (_is_real(params["beta"]) and 0 <= params["beta"] < np.inf):
         _refuse("beta must be a number of at least 0", params["beta"])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from pyod_gessvdd.components.contracts import Kernel, Laplacian, NoGraph, QPBackend, Updater
+from pyod_gessvdd.components.contracts import FeatureLaplacian, Kernel, Laplacian, NoGraph, QPBackend, Updater
 from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.laplacians.identity import Identity
 
@@ -39,18 +39,21 @@ PAPER: dict[str, Any] = {
     "contamination": 0.1,
     "calibration": None,
     "use_labels": False,
+    "feature_laplacian": None,
+    "feature_beta": 0.1,
     "random_state": None,
 }
 
 
 @dataclass(frozen=True)
 class Components:
-    """The four components of a fit, fresh, with the detector's values where they ask for them."""
+    """The components of a fit, fresh, with the detector's values where they ask for them."""
 
     kernel: Kernel
     laplacian: Laplacian
     updater: Updater
     qp_backend: QPBackend
+    feature_laplacian: FeatureLaplacian | None = None
 
     def check(self, settings: dict[str, Any]) -> None:
         """Raise a ``ValueError`` where one of them cannot work with the settings or with another."""
@@ -62,8 +65,23 @@ class Components:
             raise ValueError(
                 f"updater {self.updater.name!r} needs a graph, and laplacian {self.laplacian.name!r} has none"
             )
+        if self.feature_laplacian is None:
+            return
+        if not self.kernel.is_identity:
+            raise ValueError(
+                f"feature_laplacian is a graph over columns and needs kernel='linear', got kernel {self.kernel.name!r}"
+            )
+        if not self.updater.by_scatter:
+            raise ValueError(f"updater {self.updater.name!r} takes no feature_laplacian; {BY_SCATTER}")
+        if settings["n_iter"] == 0 or (settings["n_iter"] is None and settings["n_components"] == "all"):
+            raise ValueError(
+                "feature_laplacian regularises the updates of a subspace, and there are none; give n_components, and "
+                "an n_iter of at least 1"
+            )
 
 
+#: The updates that use α through S_α alone.
+BY_SCATTER = "use 'gradient', 'spectral', 'newton' or 'riemannian'"
 #: The updates of a subspace, and its ridge, unless given.
 DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
 #: The largest share that ``trim="auto"`` leaves out: where more outliers are expected, wide scores tell them less well.

@@ -37,6 +37,7 @@ def compare(
     backend: str = "loky",
     scheduler: str | None = None,
     timeout: float | None = None,
+    memory: int | str | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     force: bool = False,
@@ -75,7 +76,9 @@ def compare(
     scheduler : str, optional
         The address of a Dask or Ray cluster.
     timeout : float, optional
-        Seconds after which a job is killed and recorded as a timeout.
+        Seconds after which a job is killed and recorded as a timeout, with everything that it has started.
+    memory : int or str, optional
+        What a job's process may have, in bytes or as "4G"; a job that asks for more fails. Not on Windows.
     out : path-like, optional
         The run folder; without it the run is kept as long as the result is.
     resume : bool, default=False
@@ -109,7 +112,7 @@ def compare(
     >>> result.table[["dataset", "detector", "status"]].values.tolist()
     [['wine', 'KNN', 'done'], ['wine', 'HBOS', 'done']]
     """
-    how = How(jobs, backend, scheduler, timeout, resume, force, progress)
+    how = How(jobs, backend, scheduler, timeout, resume, force, progress, memory)
     try:
         return run_comparison(
             datasets,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -12,10 +13,10 @@ from pyod_gessvdd.extras import need
 PACKAGES = ("pyod-gessvdd", "pyod", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas")
 
 
-def versions() -> dict[str, str]:
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
     """The versions of Python and of the packages that decide the figures; those that are not installed are left out."""
     found = {"python": platform.python_version()}
-    for package in PACKAGES:
+    for package in packages:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -40,6 +41,12 @@ def described_machine(found: dict[str, Any]) -> list[str]:
     words += [f"{found['cores']} cores"] if found.get("cores") else []
     words += [f"{found['memory_gib']:.3g} GiB"] if found.get("memory_gib") else []
     return [word for word in words if word]
+
+
+def sentence(packages: Sequence[str] = PACKAGES) -> str:
+    """The machine and the versions in one line, for the head of a benchmark's table."""
+    about = ", ".join(f"{name} {number}" for name, number in versions(packages).items())
+    return f"{', '.join(described_machine(machine()))}; {about}"
 
 
 def _processor() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from pyod_gessvdd.experiments.run.job import Job, JobResult
 from pyod_gessvdd.experiments.run.runner import check_backend, run_jobs
 from pyod_gessvdd.experiments.store import DATABASE, FILES, Store
 
+#: Less than the interpreter and NumPy need themselves.
+LEAST_MEMORY = 100 * 2**20
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -26,6 +30,29 @@ class Progress:
     done: int
     total: int
     result: JobResult | None = None
+
+
+def parse_memory(value: int | str) -> int:
+    """Bytes from a number of them, or from text such as "4G", "500 MB" or "2GiB"; at least 100 MB.
+
+    Parameters
+    ----------
+    value : int or str
+        What the user gave.
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(value), flags=re.IGNORECASE)
+    n_bytes = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
+    if n_bytes < LEAST_MEMORY:
+        raise ComparisonError(f"memory must be at least 100M, such as 500M or 4G, got {value!r}")
+    return n_bytes
+
+
+def _can_limit_memory() -> bool:
+    try:
+        import resource
+    except ImportError:
+        return False
+    return hasattr(resource, "RLIMIT_AS")
 
 
 @dataclass(frozen=True)
@@ -39,6 +66,12 @@ class How:
     resume: bool = False
     force: bool = False
     progress: Callable[[Progress], None] | None = None
+    memory: int | str | None = None
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """What a job may have, in bytes."""
+        return None if self.memory is None else parse_memory(self.memory)
 
     def check(self) -> None:
         """See, before anything is loaded, that this can be done."""
@@ -46,6 +79,8 @@ class How:
             raise ComparisonError(f"jobs must be a positive number, or -1 for one per core, got {self.jobs!r}")
         if self.timeout is not None and not (self.timeout > 0 and math.isfinite(self.timeout)):
             raise ComparisonError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
+        if self.memory_bytes is not None and not _can_limit_memory():
+            raise ComparisonError("memory can only be limited where the system has RLIMIT_AS, as Linux has")
         if self.resume and self.force:
             raise ComparisonError(
                 "resume and force exclude each other: one goes on with the run, the other replaces it"
@@ -90,7 +125,14 @@ def run_experiment(folder: Path, jobs: Sequence[Job], arguments: Mapping[str, An
         report(Progress(done, len(jobs)))
         # Another process may be at work in the same folder: a job is claimed when its turn comes.
         claimed = (job for job in missing if store.claim(job))
-        results = run_jobs(claimed, n_jobs=how.jobs, backend=how.backend, scheduler=how.scheduler, timeout=how.timeout)
+        results = run_jobs(
+            claimed,
+            n_jobs=how.jobs,
+            backend=how.backend,
+            scheduler=how.scheduler,
+            timeout=how.timeout,
+            memory=how.memory_bytes,
+        )
         with closing(results):
             for result in results:
                 store.record(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -28,8 +29,9 @@ class Metric:
         What readers see.
     compute : callable
         From the test rows' labels (1 is an outlier) and the detector's answer for them to a number.
-    needs : {"scores", "predictions"}
-        What the answer is: ``decision_function``, higher is more abnormal, or ``predict``, 0 or 1.
+    needs : {"scores", "predictions", "model"}
+        What the answer is: ``decision_function``, higher is more abnormal; ``predict``, 0 or 1; or a :class:`Fitted`,
+        for what no answer about the test rows tells.
     floor : float
         What a detector that knows nothing reaches; the colours of a heat map begin there.
     decimals : int
@@ -42,7 +44,7 @@ class Metric:
 
     name: str
     label: str
-    compute: Callable[[Array, Array], float] = field(repr=False)
+    compute: Callable[[Array, Any], float] = field(repr=False)
     needs: str = "scores"
     floor: float = 0.0
     decimals: int = 4
@@ -53,6 +55,13 @@ class Metric:
     def heading(self) -> str:
         """The short name, or the label."""
         return self.short or self.label
+
+
+class Fitted(NamedTuple):
+    """A detector after its fit, and the :class:`~pyod_gessvdd.compare.Split` that it was fitted to."""
+
+    detector: Any
+    split: Any
 
 
 def precision_at_n(labels: Array, scores: Array) -> float:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.experiments.run.job import COUNTS, TEXT
 from pyod_gessvdd.experiments.run.job import columns as job_columns
 from pyod_gessvdd.experiments.store import Store
 from pyod_gessvdd.extras import need
+from pyod_gessvdd.tabular.formulas import defused_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +158,7 @@ class ComparisonResult:
         """The table without the tracebacks; warnings are separated by " | "."""
         flat = self.table.drop(columns="traceback")
         flat["warnings"] = [" | ".join(entries) for entries in flat["warnings"]]
-        flat.to_csv(path, index=False)
+        defused_frame(flat).to_csv(path, index=False)
 
 
 def _frame(store: Store, name: str, json_column: str | None = None) -> pd.DataFrame:
@@ -164,7 +166,10 @@ def _frame(store: Store, name: str, json_column: str | None = None) -> pd.DataFr
     columns, rows = store.table(name)
     frame = pandas.DataFrame(rows, columns=columns)
     if json_column:
-        frame[json_column] = [json.loads(text) for text in frame[json_column]]
+        try:
+            frame[json_column] = [json.loads(text) for text in frame[json_column]]
+        except (TypeError, ValueError) as error:
+            raise ComparisonError(f"the database in {store.folder} is damaged: {error}") from error
     if name == "jobs":
         for name in job_columns(store.meta()["arguments"].get("metrics", ())):
             if name not in frame:  # a run of an earlier version

@@ -85,9 +85,12 @@ class Store:
         try:
             schema = self.meta()["schema"]
             tables = {name for (name,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        except (sqlite3.DatabaseError, KeyError, ValueError) as error:
+        except (KeyError, ValueError) as error:
             self.close()
             raise ComparisonError(f"{path} is not the database of a run: {error}") from error
+        except ComparisonError:
+            self.close()
+            raise
         if "trials" in tables:
             self.close()
             raise ComparisonError(
@@ -134,6 +137,8 @@ class Store:
                             connection.execute(f"ALTER TABLE {table} ADD COLUMN {_typed(name)}")
         except (OSError, sqlite3.OperationalError) as error:
             raise ComparisonError(f"cannot write to the run folder {folder}: {error}") from error
+        except sqlite3.Error as error:
+            raise _damaged(folder, error) from error
         return cls(folder)
 
     def close(self) -> None:
@@ -149,7 +154,7 @@ class Store:
     def table(self, name: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The columns and rows of "jobs", "datasets" or "detectors"; jobs in the order of the other two."""
         query = _ORDERED_JOBS if name == "jobs" else f"SELECT * FROM {name} ORDER BY rowid"
-        with self._lock:
+        with self._lock, self._told():
             cursor = self._connection.execute(query)
             return [column[0] for column in cursor.description], cursor.fetchall()
 
@@ -164,13 +169,26 @@ class Store:
         )
         if not rows:
             raise ComparisonError(f"the run in {self.folder} has no scores of {', '.join(map(str, key))}")
-        labels, scores = (zlib.decompress(blob) for blob in rows[0])
+        try:
+            labels, scores = (zlib.decompress(blob) for blob in rows[0])
+        except zlib.error as error:
+            raise _damaged(self.folder, error) from error
         values = np.frombuffer(scores, dtype="<f4").astype(np.float64)
         return np.unpackbits(np.frombuffer(labels, dtype=np.uint8), count=len(values)), values
 
     def _rows(self, query: str, values: Iterable[Any] = ()) -> list[Any]:
-        with self._lock:
+        with self._lock, self._told():
             return self._connection.execute(query, tuple(values)).fetchall()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """What SQLite says of a damaged file, a full disk or a folder that cannot be written, in one sentence."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise ComparisonError(f"the database in {self.folder} cannot be read or written: {error}") from error
+        except sqlite3.Error as error:
+            raise _damaged(self.folder, error) from error
 
     # Writing ---------------------------------------------------------------------------------------------------------
 
@@ -186,7 +204,7 @@ class Store:
         of_detectors = [
             (detector.name, detector.spec, detector.path, json.dumps(detector.written())) for detector in detectors
         ]
-        with self._lock, _transaction(self._connection):
+        with self._lock, self._told(), _transaction(self._connection):
             self._connection.executemany(
                 f"INSERT OR IGNORE INTO datasets ({_OF_DATA}) VALUES ({', '.join('?' * 9)})", of_data
             )
@@ -195,7 +213,7 @@ class Store:
     def claim(self, job: Job) -> bool:
         """Whether this process is to run the job: nobody has, and no other process that is alive is doing so."""
         here = "WHERE (dataset, detector, setting, seed) = (?, ?, ?, ?)"
-        with self._lock, _transaction(self._connection):
+        with self._lock, self._told(), _transaction(self._connection):
             if self._connection.execute(f"SELECT 1 FROM jobs {here}", job.key).fetchone():
                 return False
             owner = self._connection.execute(f"SELECT host, pid, started FROM claims {here}", job.key).fetchone()
@@ -210,7 +228,7 @@ class Store:
         """Write a job's result, all of it or nothing; a result that is there already stays."""
         row = {**result.row, "warnings": json.dumps(result.row["warnings"])}
         key = tuple(row[name] for name in ("dataset", "detector", "setting", "seed"))
-        with self._lock, _transaction(self._connection):
+        with self._lock, self._told(), _transaction(self._connection):
             places = ", ".join("?" * len(row))
             self._connection.execute(
                 f"INSERT OR IGNORE INTO jobs ({', '.join(row)}) VALUES ({places})", list(row.values())
@@ -226,9 +244,20 @@ class Store:
             self._connection.execute("DELETE FROM claims WHERE (dataset, detector, setting, seed) = (?, ?, ?, ?)", key)
 
 
+def _damaged(folder: Path, error: Exception) -> ComparisonError:
+    return ComparisonError(
+        f"the database {folder / DATABASE} is damaged or not that of a run: {error}; use another --out, or --force to "
+        "replace it"
+    )
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     # Transactions are begun by hand, so that none is begun too late to be alone.
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    options: dict[str, Any] = {"timeout": BUSY_SECONDS, "isolation_level": None, "check_same_thread": False}
+    if path.exists() and not os.access(path.parent, os.W_OK):
+        # SQLite would write beside the file even to read it.
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, **options)
+    connection = sqlite3.connect(path, **options)
     with contextlib.suppress(sqlite3.DatabaseError):  # what is wrong with the file shows when it is read
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -241,7 +270,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        with contextlib.suppress(sqlite3.Error):  # a full disk has rolled it back already
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
 

@@ -77,6 +77,8 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Arr
     """The document and the arrays of a model file; whatever is wrong with it is a ``ModelFileError``."""
     try:
         with zipfile.ZipFile(path) as archive:
+            if sum(info.file_size for info in archive.infolist()) > os.path.getsize(path):
+                raise ValueError("its members are larger than the file")
             members = {info.filename: _member(archive, info) for info in archive.infolist()}
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no file {path}") from error

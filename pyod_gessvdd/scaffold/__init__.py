@@ -26,6 +26,8 @@ FILES = {
     "$kind.py.txt": "$module.py",
 }
 
+#: Names of files have a limit, and this one is part of several.
+LONGEST_NAME = 100
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*")
 
 
@@ -38,6 +40,7 @@ class Kind:
     parameter: str
     value: str
     dependencies: tuple[str, ...] = ("numpy", "pyod-gessvdd")
+    settings: str = ""
 
 
 DETAILS = {
@@ -58,6 +61,13 @@ DETAILS = {
         "width",
         "30.0",
         ("numpy", "pyod-gessvdd", "scikit-learn"),
+    ),
+    "feature_laplacian": Kind(
+        "FeatureLaplacian",
+        "a graph over the columns, linked by their squared correlation.",
+        "power",
+        "2.0",
+        settings='kernel="linear", n_components=2, ',
     ),
 }
 
@@ -99,6 +109,7 @@ class Package:
             summary=details.summary,
             parameter=details.parameter,
             value=details.value,
+            settings=details.settings,
             example=f"{details.parameter}={details.value}",
             dependencies=", ".join(f'"{name}"' for name in details.dependencies),
         )
@@ -109,7 +120,7 @@ def write_plugin(kind: str, name: str, folder: str | Path = ".", *, overwrite: b
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel"}
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian"}
         The kind of component that it brings.
     name : str
         The component's name: letters, digits, and ``-`` or ``_`` between them.
@@ -155,6 +166,8 @@ def _refuse_links(root: Path, path: Path) -> None:
 def _checked_package(kind: str, name: str, overwrite: bool) -> Package:
     if kind not in KINDS:
         raise ScaffoldError(f"the kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    if len(name) > LONGEST_NAME:
+        raise ScaffoldError(f"a component's name has at most {LONGEST_NAME} characters, got {len(name)}")
     if not NAME.fullmatch(name) or keyword.iskeyword(key(name)):
         raise ScaffoldError(
             f"{name!r} cannot be a component's name; it begins with a letter, has letters, digits and single "

@@ -1,11 +1,16 @@
-"""Updater ``GR``: one gradient step on the criterion (paper, Sub-algorithm 1), with SSVDD's regulariser ψ."""
+"""Updater ``GR``: one gradient step on the criterion (paper, Sub-algorithm 1), with a regulariser ψ."""
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any
+
 import numpy as np
 
-from pyod_gessvdd.components.contracts import Updater, UpdateState
-from pyod_gessvdd.linalg import row_blocks
+from pyod_gessvdd.components.contracts import Laplacian, Updater, UpdateState
+from pyod_gessvdd.components.specs import resolve
+from pyod_gessvdd.components.validation import build_graph
+from pyod_gessvdd.regularisers import PSI, GraphPenalty, Regulariser, Samples
 from pyod_gessvdd.updaters.parameters import check_regulariser
 
 Array = np.ndarray
@@ -15,36 +20,47 @@ DEFAULT_BETA = 0.01
 
 
 class Gradient(Updater):
-    """Q ← Q ∓ η ΔL with ΔL = 2 S⁻¹ Q S − 2 S⁻¹ Q S Qᵀ S⁻¹ Q S_x, where S = S_α + β X λ λᵀ Xᵀ.
+    """Q ← Q ∓ η ΔL with ΔL = 2 S⁻¹ Q S − 2 S⁻¹ Q S Qᵀ S⁻¹ Q S_x, where S = S_α + β X M Xᵀ.
 
     Without a graph the criterion is Tr(Q S Qᵀ) and the step 2 Q S, so that SSVDD is GESSVDD-0-GR-min exactly. With
     one the criterion does not change under Q → RQ: this is a step on the Grassmann manifold, and the host's QR
     decomposition is its retraction.
 
-    ψ = Tr(Q X λ λᵀ Xᵀ Qᵀ) (paper eq. ``generalconstraintpsi``) is written for SSVDD. With a graph, as in ESSVDD, it
-    acts on S_Q^{-1/2} Q as the criterion does (paper eq. ``primalobj_gesvdd``): it measures the class's variance where
-    the sphere lives, and the regularised criterion stays one on the Grassmann manifold.
+    ψ = Tr(Q X M Xᵀ Qᵀ) has M = λλᵀ (paper eq. ``generalconstraintpsi``) or the Laplacian of a graph, which makes it
+    X-SSVDD: the graph is a regulariser, not the metric. It is written for SSVDD. With a metric, as in ESSVDD, it acts
+    on S_Q^{-1/2} Q as the criterion does (paper eq. ``primalobj_gesvdd``): it measures the class's variance where the
+    sphere lives, and the regularised criterion stays one on the Grassmann manifold.
 
     Parameters
     ----------
     step_size : float, optional
         η; the detector's ``step_size`` if None.
-    psi : {0, 1, 2, 3}, optional
+    psi : {0, 1, 2, 3}, str, Laplacian or matrix, optional
         Which λ: 0 none; 1 ones, which vanishes on centred features; 2 α; 3 α of the samples on the sphere (0 < α < C)
-        and 0 elsewhere. The detector's ``psi`` if None and if it has one, else 0.
+        and 0 elsewhere. Or a graph, as for the detector's ``laplacian``. The detector's ``psi`` if None and if it has
+        one, else 0.
     beta : float, optional
         β, the weight of ψ (paper eq. ``langSSVDD``); the detector's ``beta`` if None and if it has one, else 0.01.
+    random_state : int, RandomState or None
+        Seeds the graph of ψ; the detector's if None.
     """
 
     name = "gradient"
-    supports_outliers = True
+    by_scatter = True
     aliases = ("GR",)
-    inherits = ("step_size", "psi", "beta")
+    inherits = ("step_size", "psi", "beta", "random_state")
 
-    def __init__(self, step_size: float | None = None, psi: int | None = None, beta: float | None = None) -> None:
+    def __init__(
+        self,
+        step_size: float | None = None,
+        psi: Any = None,
+        beta: float | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.step_size = step_size
         self.psi = psi
         self.beta = beta
+        self.random_state = random_state
 
     def update(self, state: UpdateState) -> Array:
         """One step down (min) or up (max)."""
@@ -58,23 +74,28 @@ class Gradient(Updater):
         check_regulariser(psi, beta)
         Q, S_inv = state.Q, state.S_inv
         QS = state.alpha_scatter_dot(Q.T).T
-        if psi and beta:
-            spread = _weighted_sum(state, psi)
-            QS += beta * np.outer(Q @ spread, spread)
+        if beta and (regulariser := self._regulariser(psi, state)) is not None:
+            samples = Samples(state.Phi, state.alpha, state.boundary, state.sample_weight)
+            QS += beta * regulariser.products([Q], [samples])[0]
         gradient = 2.0 * S_inv @ QS
         if state.S_x is not None:
             gradient -= 2.0 * S_inv @ (QS @ Q.T) @ S_inv @ state.scatter_dot(Q.T).T
         return gradient
 
+    def _regulariser(self, psi: Any, state: UpdateState) -> Regulariser | None:
+        """ψ; the scatter of a graph is found once in a fit."""
+        if isinstance(psi, Integral):
+            return PSI.get(int(psi))
+        return state.once(__name__, "psi", lambda: GraphPenalty([self._graph_scatter(psi, state)]))
 
-def _weighted_sum(state: UpdateState, psi: int) -> Array:
-    """X λ, of shape (F,); λλᵀ has rank one and is never formed."""
-    if psi == 2:
-        return state.alpha_mean
-    rows = np.arange(len(state.Phi)) if psi == 1 else state.boundary
-    once = np.ones(len(rows)) if state.sample_weight is None else state.sample_weight
-    weights = once if psi == 1 else state.alpha[rows]
-    total = np.zeros(state.Phi.shape[1])
-    for block in row_blocks(len(rows), len(total)):
-        total += weights[block] @ state.Phi[rows[block]]
-    return total
+    def _graph_scatter(self, psi: Any, state: UpdateState) -> Array:
+        laplacian: Laplacian = resolve("laplacian", psi)
+        # Labelled outliers, which come last, are in no graph.
+        n_rows = len(state.Phi) - state.n_outliers
+        Phi, weights = state.Phi[:n_rows], state.sample_weight
+        if weights is not None:
+            weights = None if (weights[:n_rows] == 1.0).all() else weights[:n_rows]
+        graph = build_graph(laplacian, Phi, self.random_state, weights)
+        if graph is None:
+            raise ValueError(f"psi must be 0, 1, 2, 3 or a graph, and laplacian {laplacian.name!r} has none")
+        return graph.scatter(Phi)

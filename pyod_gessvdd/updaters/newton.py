@@ -47,7 +47,7 @@ class Newton(Updater):
     """
 
     name = "newton"
-    supports_outliers = True
+    by_scatter = True
 
     def __init__(self, max_steps: int = 1, tol: float = 1e-10) -> None:
         self.max_steps = max_steps

@@ -6,6 +6,9 @@ import numbers
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+
+from pyod_gessvdd.components.contracts import Laplacian
 
 
 def check_steps(updater: Any) -> None:
@@ -23,8 +26,10 @@ def check_tolerance(updater: Any) -> None:
 
 
 def check_regulariser(psi: Any, beta: Any) -> None:
-    """Raise a ``ValueError`` for a psi that does not exist or a beta that is no weight."""
-    if not isinstance(psi, numbers.Integral) or isinstance(psi, bool) or int(psi) not in range(4):
-        raise ValueError(f"psi must be 0, 1, 2 or 3, got {psi!r}")
+    """Raise a ``ValueError`` for a psi that does not exist or a beta that is no weight; graphs are resolved later."""
+    a_graph = isinstance(psi, str | Laplacian | np.ndarray) or sp.issparse(psi)
+    a_number = isinstance(psi, numbers.Integral) and not isinstance(psi, bool) and int(psi) in range(4)
+    if not (a_graph or a_number):
+        raise ValueError(f"psi must be 0, 1, 2, 3 or a graph, got {psi!r}")
     if not isinstance(beta, numbers.Real) or isinstance(beta, bool) or not 0 <= float(beta) < np.inf:
         raise ValueError(f"beta must be a number of at least 0, got {beta!r}")

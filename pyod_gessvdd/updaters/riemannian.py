@@ -37,7 +37,7 @@ class Riemannian(Updater):
     """
 
     name = "riemannian"
-    supports_outliers = True
+    by_scatter = True
 
     def __init__(self, max_steps: int = 500, tol: float = 1e-6) -> None:
         self.max_steps = max_steps

@@ -18,7 +18,7 @@ class Spectral(Updater):
     """
 
     name = "spectral"
-    supports_outliers = True
+    by_scatter = True
     aliases = ("S",)
 
     def update(self, state: UpdateState) -> np.ndarray:

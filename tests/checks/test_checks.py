@@ -12,8 +12,17 @@ import numpy as np
 import pytest
 
 from pyod_gessvdd import Laplacian, checks
-from pyod_gessvdd.checks import CHECKS, CheckFailed, check_kernel, check_laplacian, check_qp_backend, check_updater
+from pyod_gessvdd.checks import (
+    CHECKS,
+    CheckFailed,
+    check_feature_laplacian,
+    check_kernel,
+    check_laplacian,
+    check_qp_backend,
+    check_updater,
+)
 from pyod_gessvdd.components.registry import KINDS
+from pyod_gessvdd.feature_laplacians.knn import FeatureKNN
 from pyod_gessvdd.kernels.linear import Linear
 from pyod_gessvdd.laplacians.knn import KNN
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
@@ -25,8 +34,15 @@ GENERATORS = {
     "updater": check_updater,
     "qp_backend": check_qp_backend,
     "kernel": check_kernel,
+    "feature_laplacian": check_feature_laplacian,
 }
-SOUND = {"laplacian": KNN, "updater": Gradient, "qp_backend": FrankWolfe, "kernel": Linear}
+SOUND = {
+    "laplacian": KNN,
+    "updater": Gradient,
+    "qp_backend": FrankWolfe,
+    "kernel": Linear,
+    "feature_laplacian": FeatureKNN,
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -149,7 +165,7 @@ def test_every_check_function_is_listed():
             written = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
             listed = {*CHECKS["metric"], *CHECKS["protocol"]}
             assert {name for name in written if name.startswith("check_")} == listed
-        if path.stem in ("laplacians", "updaters", "qp_backends", "kernels"):
+        if path.stem in ("laplacians", "updaters", "qp_backends", "kernels", "feature_laplacians"):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             written = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
             kind = path.stem.removesuffix("s")

@@ -41,6 +41,11 @@ def test_a_sound_protocol_passes(protocol):
     assert failures(check_protocol(protocol())) == {}
 
 
+def test_what_needs_a_model_is_not_tried_on_made_up_answers():
+    metric = Metric("agreement", "Agreement", lambda labels, fitted: 1.0, needs="model")
+    assert [check() is None for check in check_metric(metric)] == [True, False, False, False, False]
+
+
 def changes(labels, predicted):
     value = share(labels, predicted)
     labels[:] = 0
@@ -48,7 +53,10 @@ def changes(labels, predicted):
 
 
 METRIC_MUTANTS = {
-    "check_metric_record": (replace(SOUND, needs="both"), "it needs 'both'; that must be 'scores' or 'predictions'"),
+    "check_metric_record": (
+        replace(SOUND, needs="both"),
+        "it needs 'both'; that must be 'scores', 'predictions' or 'model'",
+    ),
     "check_metric_is_a_number": (replace(SOUND, compute=lambda labels, predicted: np.nan), "one finite number"),
     "check_metric_prefers_the_better_answer": (
         replace(SOUND, higher_is_better=False),

@@ -6,7 +6,7 @@ import pytest
 
 from pyod_gessvdd.checks import CHECKS, CheckFailed, check_component
 from pyod_gessvdd.components.registry import KINDS
-from tests.checks.mutants import kernels, laplacians, qp_backends, updaters
+from tests.checks.mutants import feature_laplacians, kernels, laplacians, qp_backends, updaters
 from tests.checks.mutants.register import MUTANTS
 
 SOUND = [
@@ -18,6 +18,7 @@ SOUND = [
     kernels.Cubes,
     kernels.Gaussian,
     kernels.Cut,
+    feature_laplacians.Links,
 ]
 
 

@@ -215,3 +215,23 @@ def test_a_point_that_takes_too_long_is_stopped_and_the_run_goes_on(bench, tmp_p
     assert done.exit_code == 0
     assert set(rows(tmp_path / "run", "SELECT status, error FROM jobs")) == {("timeout", "stopped after 1e-06 seconds")}
     assert "ESVDD, disease_present, split 0: stopped after 1e-06 seconds" in done.stdout
+
+
+def test_two_processes_in_the_same_folder_share_the_work(data_dir, tmp_path):
+    run = tmp_path / "run"
+    arguments = ["--methods", "ESVDD,0-S-max", "--splits", "2", "--no-plots", "--resume", "-v"]
+    command = [sys.executable, "-m", "pyod_gessvdd", "bench", "paper", "--quick", "--out", str(run), *arguments]
+    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "PYOD_GESSVDD_DATA": str(data_dir)}
+    both = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    said = [process.communicate()[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    n_jobs = 2 * 2 * (3 + 3 * 2)
+    assert len(rows(run)) == n_jobs
+    # Each job was run, and told of, by one of the two.
+    told = [
+        line.partition(" ")[2].partition(":")[0] for text in said for line in text.splitlines() if " nested " in line
+    ]
+    assert len(told) == n_jobs

@@ -96,7 +96,7 @@ def out_of_range(kind, n=60):
         L.indices[3] = -(10**6)
     elif kind == "coo":
         L = L.tocoo()
-        L.coords[1][3] = 10**6
+        L.col[3] = 10**6
     elif kind == "lil":
         L = L.tolil()
         L.rows[3] = [10**6]

@@ -183,7 +183,7 @@ def test_asking_for_a_parameter_that_the_component_does_not_have_is_harmless(X, 
 
 def test_the_built_in_components_ask_for_what_their_docstrings_say():
     assert set(RBF.inherits) == {"energy", "center", "random_state", "gamma", "sigma"}
-    assert resolve("updater", "gradient").inherits == ("step_size", "psi", "beta")
+    assert resolve("updater", "gradient").inherits == ("step_size", "psi", "beta", "random_state")
     assert KNN.inherits == ()
 
 

@@ -220,6 +220,41 @@ def test_register_kernels_brings_a_kernel_that_works_by_name(install, X):
     np.testing.assert_allclose(by_name.decision_scores_, by_hand.decision_scores_, rtol=1e-6)
 
 
+def test_register_feature_laplacians_brings_a_graph_over_columns_that_works_by_name(install, X):
+    install(
+        "star-graph",
+        """
+        import numpy as np
+        from pyod_gessvdd import FeatureLaplacian, Graph, hookimpl
+
+        contract = 3
+
+
+        class Star(FeatureLaplacian):
+            def __init__(self, weight=1.0):
+                self.weight = weight
+
+            def build(self, X, random_state):
+                A = np.zeros((X.shape[1],) * 2)
+                A[0, 1:] = A[1:, 0] = self.weight
+                return Graph.from_adjacency(A)
+
+
+        @hookimpl
+        def register_feature_laplacians(register):
+            register(Star)
+    """,
+    )
+    assert row("star", "feature_laplacian")["parameters"] == {"weight": 1.0}
+    settings = {"kernel": "linear", "n_components": 2, "random_state": 0}
+    by_name = GESSVDD(feature_laplacian="star(weight=2.0)", **settings).fit(X)
+    L = np.eye(X.shape[1])
+    L[0, 1:] = L[1:, 0] = -1.0
+    L[0, 0] = X.shape[1] - 1
+    by_hand = GESSVDD(feature_laplacian=2.0 * L, **settings).fit(X)
+    np.testing.assert_allclose(by_name.decision_scores_, by_hand.decision_scores_, rtol=1e-8)
+
+
 METRIC = """
     from pyod_gessvdd import hookimpl
     from pyod_gessvdd.compare import Metric
@@ -268,6 +303,7 @@ def test_register_metrics_brings_a_metric_that_is_measured_and_reported(install)
     _, scores = result.scores("blobs", "KNN", "novelty", 0)
     labels, _ = result.scores("blobs", "KNN", "novelty", 0)
     assert result.table["mean_score"][0] == pytest.approx(scores[labels == 1].mean(), rel=1e-6)
+    assert row("mean_score", "metric")["distribution"] == "mean-score"
     assert "Mean score" in result.to_markdown()
     assert "Mean score" in repr(result)
     for check in check_metric(plugins.registry().extensions("metric", Metric)["mean_score"]):
@@ -278,6 +314,8 @@ def test_register_protocols_brings_a_protocol_that_is_run_and_reported(install):
     install("halves", PROTOCOL)
     result = experiment(install, setting="halves")
     assert result.table.loc[0, ["setting", "status", "n_train", "n_test"]].tolist() == ["halves", "done", 80, 80]
+    assert row("halves", "protocol")["parameters"] == {}
+    assert row("novelty", "protocol")["parameters"] == {"max_rows": 10_000}
     assert "Each half is judged by the other." in result.to_markdown()
     for check in check_protocol(plugins.registry().extensions("protocol", Protocol)["halves"]):
         check()
@@ -339,7 +377,7 @@ def test_builtins_are_what_their_hooks_register_and_nothing_else():
 def test_available_lists_one_kind_or_all_in_the_order_of_kind_and_name():
     rows = available()
     kinds = list(dict.fromkeys(row["kind"] for row in rows if row["kind"] != "plugin"))
-    assert kinds == list(plugins.KINDS)
+    assert kinds == [*plugins.KINDS, *plugins.EXTENSIONS]
     for kind in kinds:
         of_kind = [row for row in rows if row["kind"] == kind]
         assert available(kind) == of_kind
@@ -347,7 +385,10 @@ def test_available_lists_one_kind_or_all_in_the_order_of_kind_and_name():
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="kind must be one of laplacian, updater, qp_backend, kernel, got 'graph'"):
+    with pytest.raises(
+        ValueError,
+        match="kind must be one of laplacian, updater, qp_backend, kernel, feature_laplacian, metric, protocol, got ",
+    ):
         available("graph")
 
 
@@ -671,19 +712,19 @@ def test_a_saved_model_finds_its_plugin_or_says_which_is_missing(saved_models, t
 
 
 def test_the_contract_has_a_version_that_is_public():
-    assert pyod_gessvdd.CONTRACT == components.CONTRACT == 2
+    assert pyod_gessvdd.CONTRACT == components.CONTRACT == 3
 
 
-@pytest.mark.parametrize("declaration", ["", "contract = 1", "contract = 2"])
+@pytest.mark.parametrize("declaration", ["", "contract = 1", "contract = 2", "contract = 3"])
 def test_a_plugin_for_this_contract_or_an_older_one_or_without_a_word_about_it_is_loaded(install, declaration):
     install("ring-graph", RING + f"\n    {declaration}\n")
     assert row("ring")["error"] is None
 
 
 def test_a_plugin_that_needs_a_newer_contract_is_not_loaded_and_says_what_to_upgrade(install):
-    install("ring-graph", RING + "\n    contract = 3\n")
+    install("ring-graph", RING + "\n    contract = 4\n")
     version = importlib.metadata.version("pyod-gessvdd")
-    needs = f"it needs contract 3, this pyod-gessvdd {version} has 2: upgrade pyod-gessvdd"
+    needs = f"it needs contract 4, this pyod-gessvdd {version} has 3: upgrade pyod-gessvdd"
     assert failure("ring_graph") == f"PluginError: {needs}"
     with pytest.raises(
         UnknownComponentError, match=r"plugin 'ring_graph' of ring-graph 1\.2\.3 failed to load: "
@@ -696,19 +737,19 @@ def test_hooks_of_a_newer_contract_do_not_hide_that_it_is_newer(install):
     code = """
         from pyod_gessvdd import hookimpl
 
-        contract = 3
+        contract = 4
 
         @hookimpl
         def register_losses(register):
             pass
     """
     install("new-hooks", code)
-    assert "it needs contract 3" in failure("new_hooks")
+    assert "it needs contract 4" in failure("new_hooks")
 
 
 def test_a_component_that_needs_a_newer_contract_is_named(install):
-    install("ring-graph", RING.replace('aliases = ("circle", "RING")', "contract = 3"))
-    assert "PluginError: Ring needs contract 3, this pyod-gessvdd" in failure("ring_graph")
+    install("ring-graph", RING.replace('aliases = ("circle", "RING")', "contract = 4"))
+    assert "PluginError: Ring needs contract 4, this pyod-gessvdd" in failure("ring_graph")
 
 
 @pytest.mark.parametrize("declared", ["'2'", "0", "True", "1.5", "None"])

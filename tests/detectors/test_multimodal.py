@@ -21,8 +21,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from pyod_gessvdd import GESSVDD, MSSVDD, QPSolution
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.detectors.multimodal.columns import resolve_modalities
-from pyod_gessvdd.detectors.multimodal.training import REGULARIZERS, alternate_modalities, gradients
+from pyod_gessvdd.detectors.multimodal.training import alternate_modalities, gradients
 from pyod_gessvdd.qp import solve_svdd
+from pyod_gessvdd.regularisers import OMEGA, Samples
 from tests.detectors.test_pyod_contract import EXPECTED_FAILURES
 
 N, D = 40, 9
@@ -106,14 +107,19 @@ def problem():
     return X, Q, QPSolution(alpha, center=center, upper=np.full(30, upper))
 
 
+def samples_of(X, sphere):
+    alpha, N = sphere.alpha.reshape(len(X), -1), len(X[0])
+    return [Samples(x, alpha[m], sphere.boundary[sphere.boundary // N == m] - m * N) for m, x in enumerate(X)]
+
+
 @pytest.mark.parametrize("regularizer", range(7))
 def test_gradients_are_the_finite_differences_of_the_slow_lagrangian(regularizer, problem):
     X, Q, sphere = problem
     alpha, beta = sphere.alpha.reshape(2, -1), 0.3
     fast = gradients(X, Q, sphere)
     if regularizer:
-        omega = REGULARIZERS[regularizer]
-        fast = [g + beta * h for g, h in zip(fast, omega.gradients(Q, omega.sums(X, sphere)), strict=True)]
+        products = OMEGA[regularizer].products(Q, samples_of(X, sphere))
+        fast = [g + 2 * beta * h for g, h in zip(fast, products, strict=True)]
     slow = slow_gradients(Q, lambda Q: slow_lagrangian(regularizer, beta, Q, X, alpha, 0.1))
     for fast_m, slow_m in zip(fast, slow, strict=True):
         assert_allclose(fast_m, slow_m, rtol=1e-7, atol=1e-7)
@@ -129,9 +135,8 @@ def test_gradient_is_the_difference_of_two_products(problem):
 @pytest.mark.parametrize("regularizer", range(1, 7))
 def test_regularizer_is_the_trace_of_its_definition(regularizer, problem):
     X, Q, sphere = problem
-    omega = REGULARIZERS[regularizer]
     slow = slow_omega(regularizer, Q, X, sphere.alpha.reshape(2, -1), 0.1)
-    assert omega.value(Q, omega.sums(X, sphere)) == pytest.approx(slow, rel=1e-12)
+    assert OMEGA[regularizer].value(Q, samples_of(X, sphere)) == pytest.approx(slow, rel=1e-12)
 
 
 def features_of(detector, X):
@@ -199,9 +204,9 @@ def test_coordinates_of_the_joint_subspace_do_not_matter():
             start,
             names=[0, 1],
             fit_sphere=fit_sphere,
-            regularizer=REGULARIZERS[5],
+            regulariser=OMEGA[5],
             beta=0.2,
-            criterion="max",
+            criteria=["max", "max"],
             step_size=0.1,
             n_iter=3,
         )
@@ -608,9 +613,11 @@ def test_decision_by_name_needs_names():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"regularizer": 7}, "regularizer must be an integer from 0 to 6, got 7"),
-        ({"regularizer": "w1"}, "regularizer must be an integer from 0 to 6, got 'w1'"),
-        ({"regularizer": True}, "regularizer must be an integer from 0 to 6, got True"),
+        ({"regularizer": 7}, "regularizer must be an integer from 0 to 6, a graph or a graph for each modality, got 7"),
+        (
+            {"regularizer": True},
+            "regularizer must be an integer from 0 to 6, a graph or a graph for each modality, got True",
+        ),
         ({"beta": -1.0}, "beta must be a number of at least 0, got -1.0"),
         ({"beta": np.inf}, "beta must be a number of at least 0, got inf"),
         ({"beta": "1"}, "beta must be a number of at least 0, got '1'"),

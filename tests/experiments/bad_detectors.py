@@ -110,3 +110,68 @@ class CannotBeBuilt(Good):
 
 class NoDetector:
     """Nothing of what a detector has."""
+
+
+class LeavesChildren(Good):
+    """Starts processes that outlive it and hold its pipes, and ends or sleeps."""
+
+    def __init__(self, contamination=0.1, then="sleep", mark=""):
+        super().__init__(contamination=contamination)
+        self.then, self.mark = then, mark
+
+    def fit(self, X, y=None):
+        for detached in (False, True):
+            if os.fork() == 0:
+                if detached:
+                    os.setsid()
+                with open(f"{self.mark}-{int(detached)}", "w") as file:
+                    file.write(str(os.getpid()))
+                time.sleep(600)
+                os._exit(0)
+        while not all(os.path.exists(f"{self.mark}-{place}") for place in (0, 1)):
+            time.sleep(0.01)
+        if self.then == "exit":
+            os._exit(7)
+        time.sleep(600)
+
+
+class RaisesHalfACharacter(Good):
+    def fit(self, X, y=None):
+        raise RuntimeError("half \ud800 a character")
+
+
+class RaisesALongMessage(Good):
+    def fit(self, X, y=None):
+        raise RuntimeError("x" * 5_000_000)
+
+
+class CannotSayWhatIsWrong(Good):
+    class MuteError(RuntimeError):
+        def __str__(self):
+            raise ValueError("no words")
+
+    def fit(self, X, y=None):
+        raise self.MuteError
+
+
+class WritesAndDies(Good):
+    def fit(self, X, y=None):
+        os.write(2, b"word " * 200_000 + b"the end")
+        os._exit(5)
+
+
+class ReturnsComplexScores(Good):
+    def decision_function(self, X):
+        return super().decision_function(X) + (0 if self.fitting else 1j)
+
+    def fit(self, X, y=None):
+        self.fitting = True
+        super().fit(X)
+        self.fitting = False
+        return self
+
+
+class AsksForTooMuch(Good):
+    def fit(self, X, y=None):
+        np.ones(4 * 2**30 // 8)
+        return super().fit(X)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import psutil
@@ -11,6 +13,7 @@ import pytest
 
 from pyod_gessvdd import __version__
 from pyod_gessvdd.errors import ComparisonError
+from pyod_gessvdd.experiments.result import ComparisonResult
 from pyod_gessvdd.experiments.run.job import JobResult, columns, failure
 from pyod_gessvdd.experiments.store import DATABASE, Store
 from tests.experiments.toy import job
@@ -104,7 +107,7 @@ def test_a_folder_without_a_database_is_no_run(tmp_path):
 
 def test_a_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / DATABASE).write_text("this is not a database at all, but long enough to be read")
-    with pytest.raises(ComparisonError, match="is not the database of a run: file is not a database"):
+    with pytest.raises(ComparisonError, match="is damaged or not that of a run: file is not a database; use another"):
         Store(tmp_path)
 
 
@@ -118,3 +121,86 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ComparisonError, match=r"cannot write to the run folder .*file/run: "):
         Store.create(tmp_path / "file" / "run", {})
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: whole[:100],
+        lambda whole: b"garbage " * 1000,
+        lambda whole: whole[:4096] + bytes(len(whole) - 4096),
+        lambda whole: bytes(len(whole)),
+        lambda whole: whole[:100] + bytes(2000) + whole[2100:],
+    ],
+    ids=["half", "header only", "garbage", "zeroed pages", "zeroed", "zeroed schema"],
+)
+def test_a_damaged_database_is_one_sentence_wherever_it_shows(store, damage):
+    store.record(done(job("Good")))
+    store.close()
+    path = store.folder / DATABASE
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+    path.write_bytes(damage(path.read_bytes()))
+
+    def read():
+        ComparisonResult(store.folder).scores(*job("Good").key)
+
+    def resume():
+        with closing(Store.create(store.folder, {"seeds": [1]})) as again:
+            again.add([job("Good").dataset], [job("Good").detector])
+            again.record(done(job("Good", seed=1)))
+            again.table("jobs")
+
+    for use in (read, resume):
+        with pytest.raises(ComparisonError) as caught:
+            use()
+        error = caught.value
+        assert "\n" not in str(error)
+        assert str(store.folder) in str(error)
+
+
+def test_damaged_json_and_scores_are_one_sentence(store):
+    store.record(done(job("Good")))
+    store._connection.execute("UPDATE scores SET scores = x'00'")
+    with pytest.raises(ComparisonError, match="is damaged or not that of a run: Error -5 while decompressing"):
+        store.scores(job("Good").key)
+    store._connection.execute("UPDATE jobs SET warnings = '['")
+    with pytest.raises(ComparisonError, match=r"the database in .* is damaged: Expecting value"):
+        ComparisonResult(store.folder)
+
+
+def test_a_full_disk_is_one_sentence_and_what_was_recorded_stays(store):
+    store.record(done(job("Good")))
+    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    long = done(job("Good", seed=1))
+    long.row["traceback"] = "x" * 100_000
+    with pytest.raises(ComparisonError, match="cannot be read or written: database or disk is full"):
+        store.record(long)
+    assert store.keys() == {job("Good").key}
+
+
+def test_messages_of_any_characters_can_be_recorded(store):
+    store.record(failure(job("Good"), "failed", "half \ud800 of it", "trace \udfff"))
+    names, (row,) = store.table("jobs")
+    assert row[names.index("error")] == "half \\ud800 of it"
+
+
+def test_a_run_in_a_folder_that_cannot_be_written_can_be_read(store, monkeypatch):
+    store.record(done(job("Good")))
+    store.close()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    reading = Store(store.folder)
+    assert reading.keys() == {job("Good").key}
+    with pytest.raises(ComparisonError, match="cannot be read or written: attempt to write a readonly database"):
+        reading.record(done(job("Good", seed=1)))
+    reading.close()
+
+
+def test_no_cell_of_the_table_is_a_formula(store, tmp_path):
+    work = job("Good")
+    store.record(failure(work, "failed", "=cmd|' /C calc'!A0"))
+    ComparisonResult(store.folder).to_csv(tmp_path / "results.csv")
+    assert ",'=cmd|" in (tmp_path / "results.csv").read_text()

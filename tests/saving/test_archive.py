@@ -114,6 +114,15 @@ def test_a_compressed_member_is_not_unpacked(path):
         read_archive(path)
 
 
+def test_members_that_share_their_bytes_are_refused(path):
+    # One megabyte that a thousand members point to would be a gigabyte.
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.filelist += [archive.getinfo(DOCUMENT)] * 50
+        archive._didModify = True
+    with pytest.raises(ModelFileError, match="or a damaged one: its members are larger than the file"):
+        read_archive(path)
+
+
 def header(shape, dtype="<f8", order="False"):
     text = f"{{'descr': {dtype!r}, 'fortran_order': {order}, 'shape': {shape}, }}".ljust(117) + "\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()

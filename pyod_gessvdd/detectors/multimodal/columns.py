@@ -61,6 +61,32 @@ def resolve_decision(decision: Any, names: list[Any]) -> str | int:
     )
 
 
+def per_modality(name: str, value: Any, modalities: list[Any]) -> list[Any]:
+    """A parameter's value for each modality: from a list, a dict by the modalities' names, or the same for all.
+
+    Parameters
+    ----------
+    name : str
+        The parameter, for messages.
+    value : Any
+        What the user gave.
+    modalities : list
+        Their names.
+    """
+    if isinstance(value, Mapping):
+        if set(value) != set(modalities):
+            raise ValueError(
+                f"{name} must have a value for each of the modalities {', '.join(map(repr, modalities))}, got "
+                f"{', '.join(map(repr, value)) or 'none'}"
+            )
+        return [value[modality] for modality in modalities]
+    if isinstance(value, list | tuple):
+        if len(value) != len(modalities):
+            raise ValueError(f"{name} must have a value for each of the {len(modalities)} modalities, got {len(value)}")
+        return list(value)
+    return [value] * len(modalities)
+
+
 def _labelled(modalities: Any) -> list[tuple[Any, Any]]:
     if modalities is None:
         return [(0, slice(None))]

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import TransformerMixin
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.nesting import NestedComponents
+from pyod_gessvdd.components.specs import resolve
+from pyod_gessvdd.components.validation import build_graph
 from pyod_gessvdd.detectors.base import PAPER
-from pyod_gessvdd.detectors.multimodal.columns import RULES, resolve_decision, resolve_modalities
-from pyod_gessvdd.detectors.multimodal.training import REGULARIZERS, MultimodalResult, alternate_modalities
+from pyod_gessvdd.detectors.multimodal.columns import RULES, per_modality, resolve_decision, resolve_modalities
+from pyod_gessvdd.detectors.multimodal.training import MultimodalResult, alternate_modalities
 from pyod_gessvdd.detectors.parameters import check_multimodal_parameters, check_parameters
 from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_error
 from pyod_gessvdd.detectors.shown import Shown
@@ -26,6 +29,7 @@ from pyod_gessvdd.errors import warn
 from pyod_gessvdd.feature_map import FeatureMap
 from pyod_gessvdd.linalg import map_blocks, orientation
 from pyod_gessvdd.preprocessing import validated
+from pyod_gessvdd.regularisers import OMEGA, CrossGraphPenalty, GraphPenalty, Multipliers, Regulariser
 from pyod_gessvdd.subspace import principal_directions
 
 Array = np.ndarray
@@ -56,8 +60,9 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
     n_components : int, optional
         d, the dimension of the joint subspace, at most the number of features of every modality; 30, or as many as the
         poorest modality has, unless given.
-    criterion : {"min", "max"}, default="min"
-        Whether the Lagrangian is to fall or to rise with the projections.
+    criterion : {"min", "max"}, list or dict, default="min"
+        Whether the Lagrangian is to fall or to rise with the projections; a list with one for each modality, or a dict
+        from their names, lets it differ.
     C : float, optional
         The upper bound of α, in [1/(N · M), 1]; above 1 equals 1.
     nu : float, optional
@@ -66,10 +71,14 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         η of the gradient update.
     n_iter : int, default=5
         The number of updates; 0 keeps the start, the principal directions of each modality.
-    regularizer : int from 0 to 6, default=0
+    regularizer : int from 0 to 6, str, Laplacian, list or dict, default=0
         ω. 0 is none. Within each modality, Σ_m Tr(Q_m Φ_mᵀ λ_m λ_mᵀ Φ_m Q_mᵀ): 1 with λ_m = 1, 2 with λ_m = α_m, 3 with
         α_m of the points on the sphere only. Across modalities, Σ_m Σ_n Tr(Q_m Φ_mᵀ λ_m λ_nᵀ Φ_n Q_nᵀ): 4, 5 and 6 with
         the same three λ. Centred features sum to zero, so 1 and 4 need ``center=False``.
+        A graph, as for ``laplacian`` of :class:`~pyod_gessvdd.GESSVDD`, or one for each modality in a list or a dict:
+        Σ_m Tr(Q_m Φ_mᵀ L_m Φ_m Q_mᵀ), graph-regularised MS-SVDD.
+    cross_modal : bool, default=False
+        Whether graphs reach across modalities: Σ_m Σ_n Tr(Q_m Φ_mᵀ L Φ_n Q_nᵀ) with the mean L of the L_m.
     beta : float, default=0.0
         The weight of ω; with 0 it has none.
     decision : {"and", "or", "mean"}, int or str, default="and"
@@ -143,12 +152,13 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         gamma: Any = None,
         sigma: float | None = None,
         n_components: int | None = None,
-        criterion: str = "min",
+        criterion: Any = "min",
         C: float | None = None,
         nu: float | None = None,
         step_size: float = 0.1,
         n_iter: int = 5,
-        regularizer: int = 0,
+        regularizer: Any = 0,
+        cross_modal: bool = False,
         beta: float = 0.0,
         decision: str | int = "and",
         center: bool = True,
@@ -171,6 +181,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         self.step_size = step_size
         self.n_iter = n_iter
         self.regularizer = regularizer
+        self.cross_modal = cross_modal
         self.beta = beta
         self.decision = decision
         self.center = center
@@ -204,7 +215,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
             settings = self.get_params(deep=False)
             # What both detectors have is checked once; what only GESSVDD has takes the paper's value there.
             check_multimodal_parameters(settings)
-            check_parameters({**PAPER, **settings})
+            check_parameters({**PAPER, **settings, "criterion": "min"})
             X = validated(self, X, reset=True)
             self.modality_names_, self.modality_columns_ = resolve_modalities(
                 self.modalities, X.shape[1], getattr(self, "feature_names_in_", None)
@@ -235,8 +246,8 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
             feature_maps.append(learnt)
             Phi.append(features)
         self._remember_plugins(*(feature_map.kernel for feature_map in feature_maps), backend)
-        regularizer = REGULARIZERS.get(self.regularizer)
-        if self.center and self.beta > 0 and regularizer is not None and regularizer.samples == "all":
+        regulariser = self._regulariser(Phi, seed)
+        if self.center and self.beta > 0 and isinstance(regulariser, Multipliers) and regulariser.which == "all":
             warn(f"regularizer={self.regularizer} is zero for centred features, whose sum is zero; use center=False")
 
         def fit_sphere(Z: Array, last_alpha: Array | None) -> tuple[Sphere, QPSolution]:
@@ -247,14 +258,42 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
             self._start(Phi),
             names=self.modality_names_,
             fit_sphere=fit_sphere,
-            regularizer=regularizer,
+            regulariser=regulariser,
             beta=self.beta,
-            criterion=self.criterion,
+            criteria=self._criteria(),
             step_size=self.step_size,
             n_iter=self.n_iter,
         )
         modalities = [Modality(*parts) for parts in zip(self.modality_columns_, feature_maps, result.Q, strict=True)]
         return MultimodalModel(JointDescription(modalities, result.sphere), result)
+
+    def _criteria(self) -> list[str]:
+        criteria = per_modality("criterion", self.criterion, self.modality_names_)
+        for criterion in criteria:
+            if not (isinstance(criterion, str) and criterion in ("min", "max")):
+                raise ValueError(f"criterion must be 'min' or 'max', got {criterion!r}")
+        return criteria
+
+    def _regulariser(self, Phi: list[Array], seed: int) -> Regulariser | None:
+        """ω: by its number, or that of the modalities' graphs."""
+        if isinstance(self.regularizer, Integral):
+            if self.cross_modal:
+                raise ValueError(
+                    f"cross_modal=True is for graphs, got regularizer={self.regularizer!r}; 4, 5 and 6 are crossed"
+                )
+            return OMEGA.get(int(self.regularizer))
+        graphs = []
+        for value, features in zip(
+            per_modality("regularizer", self.regularizer, self.modality_names_), Phi, strict=True
+        ):
+            laplacian = clone(resolve("laplacian", value))
+            graph = build_graph(laplacian, features, seed, None)
+            if graph is None:
+                raise ValueError(f"regularizer must be a graph, and laplacian {laplacian.name!r} has none")
+            graphs.append(graph)
+        if self.cross_modal:
+            return CrossGraphPenalty(sum(graphs[1:], start=graphs[0]) * (1.0 / len(graphs)))
+        return GraphPenalty([graph.scatter(features) for graph, features in zip(graphs, Phi, strict=True)])
 
     def _start(self, Phi: list[Array]) -> list[Array]:
         """The principal directions of each modality, as many as all have.

@@ -19,59 +19,11 @@ from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.linalg import row_blocks
+from pyod_gessvdd.regularisers import Regulariser, Samples
 from pyod_gessvdd.subspace import orthonormalise, subspace_distance
 from pyod_gessvdd.training import record
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class Regularizer:
-    """ω = Σ_m ‖Q_m Φ_mᵀ λ_m‖², or ‖Σ_m Q_m Φ_mᵀ λ_m‖² if the modalities are crossed.
-
-    These are the traces Σ_m Tr(Q_m Φ_mᵀ λ_m λ_mᵀ Φ_m Q_mᵀ) and Σ_m Σ_n Tr(Q_m Φ_mᵀ λ_m λ_nᵀ Φ_n Q_nᵀ). λ counts as a
-    constant when Q_m moves.
-
-    Attributes
-    ----------
-    samples : {"all", "support", "boundary"}
-        λ_m: ones, α_m, or α_m on the sphere's surface and 0 elsewhere.
-    crossed : bool
-        Whether products between different modalities count.
-    """
-
-    samples: str
-    crossed: bool
-
-    def sums(self, Phi: list[Array], sphere: QPSolution) -> list[Array]:
-        """Φ_mᵀ λ_m of every modality."""
-        weights = np.ones_like(sphere.alpha) if self.samples == "all" else sphere.alpha.copy()
-        if self.samples == "boundary":
-            weights[np.setdiff1d(np.arange(len(weights)), sphere.boundary)] = 0.0
-        return [w @ features for w, features in zip(weights.reshape(len(Phi), -1), Phi, strict=True)]
-
-    def value(self, Q: list[Array], sums: list[Array]) -> float:
-        """ω."""
-        images = np.array([q @ total for q, total in zip(Q, sums, strict=True)])
-        return float(np.sum(images.sum(axis=0) ** 2 if self.crossed else images**2))
-
-    def gradients(self, Q: list[Array], sums: list[Array]) -> list[Array]:
-        """∂ω/∂Q_m of every modality."""
-        images = [q @ total for q, total in zip(Q, sums, strict=True)]
-        if self.crossed:
-            images = [np.sum(images, axis=0)] * len(Q)
-        return [2.0 * np.outer(image, total) for image, total in zip(images, sums, strict=True)]
-
-
-#: The parameter ``regularizer``: the paper's ω_1 … ω_6; ω_0 is none.
-REGULARIZERS: dict[int, Regularizer] = {
-    1: Regularizer("all", crossed=False),
-    2: Regularizer("support", crossed=False),
-    3: Regularizer("boundary", crossed=False),
-    4: Regularizer("all", crossed=True),
-    5: Regularizer("support", crossed=True),
-    6: Regularizer("boundary", crossed=True),
-}
 
 
 @dataclass(frozen=True)
@@ -91,9 +43,9 @@ def alternate_modalities(
     *,
     names: list[Any],
     fit_sphere: Callable[[Array, Array | None], tuple[Sphere, QPSolution]],
-    regularizer: Regularizer | None,
+    regulariser: Regulariser | None,
     beta: float,
-    criterion: str,
+    criteria: list[str],
     step_size: float,
     n_iter: int,
 ) -> MultimodalResult:
@@ -109,12 +61,12 @@ def alternate_modalities(
         The modalities' names, for messages.
     fit_sphere : callable
         From (all N · M points, the last α) to the certified sphere; may overwrite the points.
-    regularizer : Regularizer or None
+    regulariser : Regulariser or None
         ω; None stands for ω_0.
     beta : float
         Its weight.
-    criterion : {"min", "max"}
-        Whether L is to fall or to rise.
+    criteria : list of {"min", "max"}
+        Of each modality, whether L is to fall or to rise with its projection.
     step_size : float
         η.
     n_iter : int
@@ -122,21 +74,22 @@ def alternate_modalities(
     """
     history: list[dict[str, Any]] = []
     alpha: Array | None = None
-    eta = step_size if criterion == "max" else -step_size
+    etas = [step_size if criterion == "max" else -step_size for criterion in criteria]
     while True:
         sphere, solution = fit_sphere(_project(Phi, Q), alpha)
         alpha = solution.alpha
-        sums = [] if regularizer is None else regularizer.sums(Phi, solution)
+        samples = _samples(Phi, solution)
         history.append(record(len(history), solution))
-        if regularizer is not None:
-            history[-1]["criterion"] += beta * regularizer.value(Q, sums)
+        if regulariser is not None:
+            history[-1]["criterion"] += beta * regulariser.value(Q, samples)
         if len(history) > n_iter:
             return MultimodalResult(Q, sphere, solution, history, f"made the {n_iter} updates asked for")
         steps = gradients(Phi, Q, solution)
-        if regularizer is not None:
-            steps = [step + beta * more for step, more in zip(steps, regularizer.gradients(Q, sums), strict=True)]
+        if regulariser is not None:
+            products = regulariser.products(Q, samples)
+            steps = [step + 2.0 * beta * more for step, more in zip(steps, products, strict=True)]
         updated = []
-        for name, q, step in zip(names, Q, steps, strict=True):
+        for name, q, step, eta in zip(names, Q, steps, etas, strict=True):
             with np.errstate(over="ignore", invalid="ignore"):
                 moved = q + eta * step
             if not np.isfinite(moved).all():
@@ -150,6 +103,19 @@ def alternate_modalities(
                 return MultimodalResult(Q, sphere, solution, history, reason)
         history[-1]["step"] = max(subspace_distance(*pair) for pair in zip(Q, updated, strict=True))
         Q = updated
+
+
+def _samples(Phi: list[Array], sphere: QPSolution) -> list[Samples]:
+    """The samples of every modality, as regularisers see them."""
+    N = len(Phi[0])
+    return [
+        Samples(
+            features,
+            sphere.alpha[m * N : (m + 1) * N],
+            sphere.boundary[sphere.boundary // N == m] - m * N,
+        )
+        for m, features in enumerate(Phi)
+    ]
 
 
 def gradients(Phi: list[Array], Q: list[Array], sphere: QPSolution) -> list[Array]:

@@ -80,6 +80,8 @@ def find(name: str) -> str:
 def import_class(path: str) -> Any:
     """The class of ``module:Class``; a package that is missing for it is named."""
     module, _, class_name = path.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), *class_name.split("."))):
+        raise ComparisonError(f"{path!r} names no class; write package.module:Class")
     try:
         # Some of PyOD's modules print that a package is missing before they raise.
         with contextlib.redirect_stdout(io.StringIO()):
@@ -89,6 +91,9 @@ def import_class(path: str) -> Any:
         raise ComparisonError(f"{class_name} cannot be imported from {module}: {reason}") from error
     except AttributeError as error:
         raise ComparisonError(f"the module {module} has no {class_name!r}") from error
+    except (Exception, SystemExit) as error:  # a module may do anything while it is imported
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ComparisonError(f"the module {module} cannot be imported: {reason}") from error
 
 
 def _is_comparable_pyod(name: str) -> bool:

@@ -33,6 +33,8 @@ class Split:
         Splits of the training rows; the mean of the first metric over them is the job's ``validation``.
     duplicates : int
         How many test rows are training rows too, counted unless given.
+    train_labels : ndarray or None
+        Of the training rows; for metrics that need the model, never for detectors.
     """
 
     train: Array
@@ -42,6 +44,7 @@ class Split:
     contamination: float | None = None
     inner: Sequence[Split] = ()
     duplicates: int = -1
+    train_labels: Array | None = None
 
     def __post_init__(self) -> None:
         if self.duplicates < 0:

@@ -200,7 +200,8 @@ def _leaders(board: pd.DataFrame, metric: str) -> list[str]:
         second = finished.iloc[1]
         sentence += f"; {second['detector']} follows with {number(second[metric], 3)}"
     leader = board.iloc[0]
-    if number(leader["mean_rank"]) == number(None):
+    # One data set ranks nobody.
+    if number(leader["mean_rank"]) == number(None) or board["tried"].max() == 1:
         return [f"{sentence}."]
     also = "also " if leader["detector"] == first["detector"] else ""
     return [f"{sentence}.", f"{leader['detector']} {also}has the best mean rank, {number(leader['mean_rank'], 2)}."]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.experiments.metrics import described
 from pyod_gessvdd.experiments.report import formats
 from pyod_gessvdd.experiments.report.content import content
@@ -88,10 +89,14 @@ def to_markdown(result: ComparisonResult, path: str | os.PathLike[str] | None = 
 def write_report(result: ComparisonResult, folder: str | os.PathLike[str]) -> list[Path]:
     """Write ``results.csv``, ``report.md`` and ``report.html`` into a folder; gives their paths."""
     paths = [Path(folder, name) for name in ("results.csv", "report.md", "report.html")]
-    result.to_csv(paths[0])
     said = content(result)
-    _written(_markdown(said), paths[1])
-    _written(_html(result, said), paths[2])
+    texts = _markdown(said), _html(result, said)
+    try:
+        result.to_csv(paths[0])
+        for text, path in zip(texts, paths[1:], strict=True):
+            _written(text, path)
+    except OSError as error:
+        raise ComparisonError(f"the reports cannot be written to {str(folder)!r}: {error.strerror or error}") from error
     return paths
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyod_gessvdd.experiments.metrics import Metric
 from pyod_gessvdd.experiments.report.content import Row, sections
 from pyod_gessvdd.experiments.report.fitting_table import FittingTable
-from pyod_gessvdd.experiments.report.formats import number, seconds
+from pyod_gessvdd.experiments.report.formats import missing, number, seconds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,7 +29,7 @@ NAME_WIDTH = 12
 
 
 def leaderboard(result: ComparisonResult) -> RenderableType:
-    """A table per setting, ranked by the first metric that was measured, with its notes.
+    """A table per setting, ranked by the first metric that was measured, ± the seeds, with its notes.
 
     A narrow terminal gets fewer columns, with their numbers whole.
 
@@ -45,22 +45,27 @@ def leaderboard(result: ComparisonResult) -> RenderableType:
     for section in sections(result, only_first_metric=True):
         by_metric = section["metrics"][0]
         heading = Text(f"{section['title']}: ranked by {by_metric['name']}", style="bold")
-        parts += [heading, Text(), _table(by_metric["board"], section["shown"])]
+        parts += [heading, Text(), _table(by_metric, section["shown"])]
         marked = [note for note in section["notes"] if note.startswith("†")]
         parts += [Text(), *(Text(line, style="dim") for line in (*by_metric["tests"], *marked)), Text()]
     return Group(*parts[:-1])
 
 
-def _table(board: list[Row], metrics: Sequence[Metric]) -> RenderableType:
+def _table(by_metric: Row, metrics: Sequence[Metric]) -> RenderableType:
     from rich.text import Text
 
-    columns = [*((one.name, one.heading, 3) for one in metrics), *COLUMNS]
-    table = FittingTable(["detector"], [heading for _, heading, _ in columns], fold=NAME_WIDTH)
+    board = by_metric["board"]
+    deviation = f"{by_metric['key']}_sd"
+    # With one seed there is none.
+    spread = [(deviation, "±", 3)] if any(not missing(row[deviation]) for row in board) else []
+    of_metrics = [(one.name, one.heading, 3) for one in metrics]
+    shown = [*of_metrics[:1], *spread, *of_metrics[1:], *COLUMNS]
+    table = FittingTable(["detector"], [heading for _, heading, _ in shown], fold=NAME_WIDTH)
     for row in board:
         name = Text(row["detector"])
         if row["failures"]:
             name.append("\u00a0†", style="red")
-        table.add_row(name, *(_cell(row[key], decimals, key in row["best"]) for key, _, decimals in columns))
+        table.add_row(name, *(_cell(row[key], decimals, key in row["best"]) for key, _, decimals in shown))
     return table
 
 

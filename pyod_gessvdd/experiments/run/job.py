@@ -16,7 +16,7 @@ import numpy as np
 from pyod_gessvdd.errors import NoSuchModelError
 from pyod_gessvdd.experiments.data.datasets import Dataset
 from pyod_gessvdd.experiments.detectors.specs import Detector
-from pyod_gessvdd.experiments.metrics import METRICS, Metric, metric
+from pyod_gessvdd.experiments.metrics import METRICS, Fitted, Metric, metric
 from pyod_gessvdd.experiments.protocols.protocol import Protocol, Split, splits_of
 from pyod_gessvdd.experiments.run.memory import peak_memory
 
@@ -30,6 +30,8 @@ COUNTS = ("n_train", "n_test", "n_outliers", "n_features", "duplicates")
 #: So many rows a detector is fitted on before the clock starts, and so many warnings of a job are kept.
 WARM_UP_ROWS = 60
 KEPT_WARNINGS = 20
+#: The most characters that are kept of a message or a warning, and of a traceback.
+LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 20_000
 
 
 def columns(metrics: Sequence[str] = ()) -> tuple[str, ...]:
@@ -52,7 +54,12 @@ class Job:
     detector: Detector
     protocol: Protocol
     seed: int
-    metrics: tuple[str, ...]
+    metrics: tuple[str | Metric, ...]
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The names of the metrics, which may be given as records that the job's process can import."""
+        return tuple(one.name if isinstance(one, Metric) else one for one in self.metrics)
 
     @property
     def key(self) -> Key:
@@ -75,8 +82,32 @@ class BadAnswerError(ValueError):
 
 def failure(job: Job, status: str, error: str, details: str | None = None, **values: Any) -> JobResult:
     """The result of a job that has no figures."""
-    one_line = " ".join(error.split())
+    one_line = storable(" ".join(error.split()), LONGEST_MESSAGE)
+    details = None if details is None else storable(details, LONGEST_TRACEBACK)
     return JobResult({**_row(job, status), "error": one_line, "traceback": details, **values})
+
+
+def storable(text: str, limit: int) -> str:
+    """Text that a database takes, of at most so many characters: its beginning and its end.
+
+    Parameters
+    ----------
+    text : str
+        Whatever a detector said; half of a surrogate pair, which is no character, is written out.
+    limit : int
+        The most characters.
+    """
+    if len(text) > limit:
+        text = f"{text[: limit // 2]} … {text[-limit // 2 :]}"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _said(error: BaseException) -> str:
+    """An exception's type and message; its own code may fail at that."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return f"{type(error).__name__}, whose message cannot be shown"
 
 
 def run_job(job: Job) -> JobResult:
@@ -96,16 +127,23 @@ def run_job(job: Job) -> JobResult:
             counts = _counts(splits)
             result = _measured(job, splits)
         except (Exception, SystemExit) as error:
-            result = failure(job, "failed", f"{type(error).__name__}: {error}", traceback.format_exc())
+            result = failure(job, "failed", _said(error), _traceback())
     result.row |= {**counts, "warnings": _one_line_each(caught)}
     return result
+
+
+def _traceback() -> str:
+    try:
+        return traceback.format_exc()
+    except Exception:
+        return "the traceback cannot be shown"
 
 
 def _row(job: Job, status: str) -> dict[str, Any]:
     names = ("dataset", "detector", "setting", "seed")
     finished = datetime.now(timezone.utc).isoformat(timespec="seconds")
     return (
-        dict.fromkeys(columns(job.metrics))
+        dict.fromkeys(columns(job.figures))
         | dict(zip(names, job.key, strict=True))
         | {"status": status, "warnings": [], "finished_at": finished}
     )
@@ -134,11 +172,11 @@ class _Measured:
 def _measured(job: Job, splits: Sequence[Split]) -> JobResult:
     _warm_up(job, splits[0])
     _seed_global_generators(job.seed)
-    wanted = [metric(name) for name in job.metrics]
+    wanted = [one if isinstance(one, Metric) else metric(one) for one in job.metrics]
     done = [_of_split(job, split, wanted) for split in splits]
     # Folds are there to choose by: they take no part in the times.
     folds = [_of_split(job, fold, wanted[:1]).figures[wanted[0].name] for split in splits for fold in split.inner]
-    values = {name: _mean([one.figures[name] for one in done]) for name in job.metrics}
+    values = {name: _mean([one.figures[name] for one in done]) for name in job.figures}
     times = dict(zip(TIMES, np.array([one.times for one in done]).sum(axis=0).tolist(), strict=True))
     row = {**_row(job, "done"), **values, **times, "validation": _mean(folds)}
     if any(one.scores is None for one in done):
@@ -171,7 +209,7 @@ def _of_split(job: Job, split: Split, metrics: Sequence[Metric]) -> _Measured:
             scores = detector.decision_scores_ if split.transductive else detector.decision_function(test)
         scored = time.perf_counter()
         cpu = time.process_time() - cpu
-    answers = {}
+    answers: dict[str, Any] = {"model": Fitted(detector, split)}
     if scores is not None:
         scores = answers["scores"] = _checked_scores(scores, len(test))
     if any(one.needs == "predictions" for one in metrics):
@@ -208,6 +246,8 @@ def _checked_scores(scores: Any, n_rows: int) -> np.ndarray:
     scores = np.asarray(scores)
     if scores.shape != (n_rows,):
         raise BadAnswerError(f"decision_function returned the shape {scores.shape} for {n_rows} rows")
+    if scores.dtype.kind not in "biuf":
+        raise BadAnswerError(f"decision_function returned scores of type {scores.dtype}, which are no real numbers")
     scores = scores.astype(np.float64)
     bad = int((~np.isfinite(scores)).sum())
     if bad:
@@ -223,5 +263,8 @@ def _checked_labels(labels: Any, n_rows: int) -> np.ndarray:
 
 
 def _one_line_each(caught: list[warnings.WarningMessage]) -> list[str]:
-    lines = [f"{entry.category.__name__}: {' '.join(str(entry.message).split())}" for entry in caught]
+    lines = [
+        storable(f"{entry.category.__name__}: {' '.join(str(entry.message).split())}", LONGEST_MESSAGE)
+        for entry in caught
+    ]
     return list(dict.fromkeys(lines))[:KEPT_WARNINGS]

@@ -36,6 +36,7 @@ def run_jobs(
     backend: str = "loky",
     scheduler: str | None = None,
     timeout: float | None = None,
+    memory: int | None = None,
 ) -> Results:
     """The results, in the order in which the jobs end.
 
@@ -51,19 +52,35 @@ def run_jobs(
         The cluster's address.
     timeout : float, optional
         Seconds after which a job is killed.
+    memory : int, optional
+        Bytes that a job's process may have.
     """
     check_backend(backend, scheduler)
     with contextlib.ExitStack() as stack:
         stack.callback(spool.clear)
         stack.callback(close_child)
         if backend == "loky":
-            results = _on_this_machine(jobs, n_jobs, timeout)
+            results = _on_this_machine(jobs, n_jobs, timeout, memory)
         elif backend == "dask":
-            results = _on_dask(jobs, stack.enter_context(_dask(scheduler)), timeout)
+            results = _on_dask(jobs, stack.enter_context(_dask(scheduler)), timeout, memory)
         else:
-            results = _on_ray(jobs, stack.enter_context(_ray(scheduler)), timeout)
+            results = _on_ray(jobs, stack.enter_context(_ray(scheduler)), timeout, memory)
         stack.callback(results.close)
+        yield from results if backend == "loky" else _told(results, backend, scheduler)
+
+
+def _told(results: Results, backend: str, scheduler: str | None) -> Results:
+    """The results of a cluster; that it is gone, or its workers are, is one sentence."""
+    try:
         yield from results
+    except (GeneratorExit, ComparisonError):
+        raise
+    except Exception as error:  # a cluster's library has exceptions of its own for every way to be gone
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ComparisonError(
+            f"the {backend} cluster at {scheduler} has failed ({reason[:300]}); what was done is kept, "
+            "go on with it by --resume"
+        ) from error
 
 
 def check_backend(backend: str, scheduler: str | None) -> None:
@@ -81,22 +98,22 @@ def check_backend(backend: str, scheduler: str | None) -> None:
         raise ComparisonError(f"the backend {backend} needs the cluster's address; for instance --scheduler {example}")
 
 
-def _on_this_machine(jobs: Iterable[Job], n_jobs: int, timeout: float | None) -> Results:
+def _on_this_machine(jobs: Iterable[Job], n_jobs: int, timeout: float | None, memory: int | None) -> Results:
     # A worker that outlives this process would work for nobody; with one job this process is the worker.
     parent = os.getpid() if joblib.effective_n_jobs(n_jobs) > 1 else None
     parallel = joblib.Parallel(n_jobs, backend="loky", **AS_THEY_COME)
-    results: Results = parallel(joblib.delayed(supervise)(spool.spooled(job), timeout, parent) for job in jobs)
+    results: Results = parallel(joblib.delayed(supervise)(spool.spooled(job), timeout, parent, memory) for job in jobs)
     return results
 
 
-def _on_dask(jobs: Iterable[Job], n_workers: int, timeout: float | None) -> Results:
+def _on_dask(jobs: Iterable[Job], n_workers: int, timeout: float | None, memory: int | None) -> Results:
     # Dask sends an array that it has seen only once.
-    calls = (joblib.delayed(supervise_arrays)(job, X, y, timeout) for job, X, y in _with_arrays(jobs))
+    calls = (joblib.delayed(supervise_arrays)(job, X, y, timeout, memory) for job, X, y in _with_arrays(jobs))
     results: Results = joblib.Parallel(n_workers, **AS_THEY_COME)(calls)
     return results
 
 
-def _on_ray(jobs: Iterable[Job], ray: Any, timeout: float | None) -> Results:
+def _on_ray(jobs: Iterable[Job], ray: Any, timeout: float | None, memory: int | None) -> Results:
     # Ray's backend for joblib gives all results at the end, so that a run that is killed would lose them: Ray is asked
     # directly, for as many jobs as keep its processors busy.
     run = ray.remote(supervise_arrays)
@@ -107,7 +124,7 @@ def _on_ray(jobs: Iterable[Job], ray: Any, timeout: float | None) -> Results:
     for job, X, y in _with_arrays(jobs):
         if job.dataset.sha256 != last:
             last, stored = job.dataset.sha256, (ray.put(X), ray.put(y))
-        pending.append(run.remote(job, *stored, timeout))
+        pending.append(run.remote(job, *stored, timeout, memory))
         if len(pending) >= at_once:
             (ready,), pending = ray.wait(pending, num_returns=1)
             yield ray.get(ready)

@@ -10,6 +10,7 @@ import faulthandler
 import os
 import pickle
 import queue
+import signal
 import struct
 import sys
 import threading
@@ -17,6 +18,9 @@ from typing import IO, Any
 
 #: Without a job for so many seconds it ends by itself, so that nothing stays behind on a cluster.
 IDLE_SECONDS = 60
+
+#: The environment's name for how many bytes a job may have; empty for as many as there are.
+MEMORY_VARIABLE = "PYOD_GESSVDD_JOB_MEMORY"
 
 #: Sent before a job is run: whoever reads it knows that the job was begun.
 BEGUN = "begun"
@@ -53,13 +57,14 @@ def serve() -> None:
     os.dup2(nowhere, 1)
     from pyod_gessvdd.experiments.run.job import run_job
 
+    _limit_memory(os.environ.get(MEMORY_VARIABLE))
     jobs: queue.Queue[Any] = queue.Queue()
     threading.Thread(target=_listen, args=(requests, jobs), daemon=True).start()
     while True:
         try:
             job = jobs.get(timeout=IDLE_SECONDS)
         except queue.Empty:
-            os._exit(0)
+            _leave()
         send(answers, BEGUN)
         send(answers, run_job(job))
 
@@ -70,4 +75,19 @@ def _listen(requests: IO[bytes], jobs: queue.Queue[Any]) -> None:
         try:
             jobs.put(receive(requests))
         except BaseException:
-            os._exit(0)
+            _leave()
+
+
+def _leave() -> None:
+    """End, and with it everything that jobs have started and left behind in this process's own group."""
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(0)
+
+
+def _limit_memory(n_bytes: str | None) -> None:
+    """Let the system refuse more memory than this: a job that asks for it fails, and the machine stays usable."""
+    if n_bytes:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (int(n_bytes), int(n_bytes)))

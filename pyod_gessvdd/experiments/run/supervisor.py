@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +25,9 @@ import numpy as np
 
 from pyod_gessvdd.experiments.data.datasets import ArraySource
 from pyod_gessvdd.experiments.run.job import Job, JobResult, failure
-from pyod_gessvdd.experiments.run.sandbox import BEGUN, receive, send
+from pyod_gessvdd.experiments.run.sandbox import BEGUN, MEMORY_VARIABLE, receive, send
 from pyod_gessvdd.experiments.run.spool import spooled
+from pyod_gessvdd.extras import need
 
 #: One thread each: as many jobs as cores, and times that can be compared.
 ONE_THREAD = {
@@ -39,6 +41,12 @@ LOOK_AROUND = 1.0
 #: How long a child that has closed its end may take to be gone (seconds).
 GRACE = 10.0
 
+#: The environment's name for whose a process is.
+MARK_VARIABLE = "PYOD_GESSVDD_CHILD"
+
+#: How much of what a child wrote before it died is kept (bytes).
+LAST_WORDS = 20_000
+
 #: How many times a child that ended before it began the job is replaced.
 ATTEMPTS = 3
 
@@ -51,7 +59,9 @@ _START = (
 class Child:
     """A process that runs jobs one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int | None = None) -> None:
+        self.memory = memory
+        self._mark = uuid.uuid4().hex
         # What it writes here before it dies is all that is known about why.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -59,12 +69,14 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, **ONE_THREAD},
-            # Ctrl-C is for the process that started all this; it will close the child.
+            env={**os.environ, **ONE_THREAD, MEMORY_VARIABLE: str(memory or ""), MARK_VARIABLE: self._mark},
+            # Ctrl-C is for the process that started all this; it will close the child. What the child starts is in its
+            # group, and ends with it.
             start_new_session=True,
         )
         self._answers: queue.Queue[Any] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
@@ -81,7 +93,19 @@ class Child:
 
     def answer(self, timeout: float | None) -> Any:
         """The next message, None if the child is gone; queue.Empty when the time is over."""
-        return self._answers.get(timeout=timeout)
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            wait = LOOK_AROUND if end is None else max(0.0, min(LOOK_AROUND, end - time.monotonic()))
+            try:
+                return self._answers.get(timeout=wait)
+            except queue.Empty:
+                if self._process.poll() is not None:
+                    # Its end of the pipe may be held by what it has started: no end of file will come.
+                    with contextlib.suppress(queue.Empty):
+                        return self._answers.get(timeout=LOOK_AROUND)
+                    return None
+                if end is not None and time.monotonic() >= end:
+                    raise
 
     def close(self, grace: float = 0.0) -> tuple[int, str]:
         """End it, whatever it is doing; its exit code and its last words.
@@ -93,16 +117,41 @@ class Child:
         """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=grace)
-        self._process.kill()
+        _kill_all(self._process, self._mark)
         code = self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
+        # A listener that still reads holds its stream, and closing that would wait for it.
+        self._listener.join(LOOK_AROUND)
+        streams = [self._process.stdin, *([] if self._listener.is_alive() else [self._process.stdout])]
+        for stream in streams:
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
-        self._errors.seek(0)
-        words = self._errors.read().decode(errors="replace")
+        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - LAST_WORDS))
+        words = self._errors.read(LAST_WORDS).decode(errors="replace")
         self._errors.close()
         return code, words
+
+
+def _kill_all(process: subprocess.Popen[bytes], mark: str) -> None:
+    """The process and all that it has started: its group, and what has left the group and bears its mark.
+
+    Parameters
+    ----------
+    process : Popen
+        The child.
+    mark : str
+        What its environment, and that of all that it has started, holds.
+    """
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    psutil = need("psutil", "compare", "a comparison")
+    for one in psutil.process_iter():
+        # Others' processes do not show their environment.
+        with contextlib.suppress(psutil.Error, OSError):
+            if one.environ().get(MARK_VARIABLE) == mark:
+                one.kill()
 
 
 class _Mine(threading.local):
@@ -115,7 +164,9 @@ _mine = _Mine()
 _children: set[Child] = set()
 
 
-def supervise(job: Job, timeout: float | None = None, parent: int | None = None) -> JobResult:
+def supervise(
+    job: Job, timeout: float | None = None, parent: int | None = None, memory: int | None = None
+) -> JobResult:
     """Run a job in this thread's child process.
 
     Parameters
@@ -126,11 +177,13 @@ def supervise(job: Job, timeout: float | None = None, parent: int | None = None)
         Seconds after which the child is killed and the job's status is "timeout".
     parent : int, optional
         The process without which nobody wants the result; when it is gone so is this one.
+    memory : int, optional
+        Bytes that the child may have.
     """
     if parent is not None:
         _follow(parent)
     for _ in range(ATTEMPTS):
-        child = _child()
+        child = _child(memory)
         child.ask(job)
         if child.answer(None) == BEGUN:
             break
@@ -151,9 +204,12 @@ def supervise(job: Job, timeout: float | None = None, parent: int | None = None)
     return result
 
 
-def supervise_arrays(job: Job, X: np.ndarray, y: np.ndarray, timeout: float | None = None) -> JobResult:
+def supervise_arrays(
+    job: Job, X: np.ndarray, y: np.ndarray, timeout: float | None = None, memory: int | None = None
+) -> JobResult:
     """The same for a job whose rows come along, because the worker that runs it may not see our files."""
-    return supervise(spooled(replace(job, dataset=replace(job.dataset, source=ArraySource(X, y)))), timeout)
+    whole = spooled(replace(job, dataset=replace(job.dataset, source=ArraySource(X, y))))
+    return supervise(whole, timeout, memory=memory)
 
 
 def close_child(grace: float = 0.0) -> tuple[int, str]:
@@ -165,9 +221,11 @@ def close_child(grace: float = 0.0) -> tuple[int, str]:
     return child.close(grace)
 
 
-def _child() -> Child:
+def _child(memory: int | None = None) -> Child:
+    if _mine.child is not None and _mine.child.memory != memory:
+        close_child()
     if _mine.child is None:
-        _mine.child = Child()
+        _mine.child = Child(memory)
         _children.add(_mine.child)
     return _mine.child
 

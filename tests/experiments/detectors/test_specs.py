@@ -139,6 +139,13 @@ def test_what_was_joined_by_commas_is_split_again(specs):
         ("gessvdd(laplacian='ham')", "cannot build gessvdd.laplacian='ham'.: unknown laplacian 'ham'"),
         ("gessvdd:kNN-XX-min", "unknown variant 'kNN-XX-min'; a variant is GRAPH-UPDATER-DIRECTION"),
         ("no_such_package:Thing", "Thing cannot be imported from no_such_package: No module named 'no_such_package'"),
+        (":X", "':X' names no class; write package.module:Class"),
+        ("../evil:Ok", r"'\.\./evil:Ok' names no class; write package.module:Class"),
+        (
+            "tests.experiments.raises:X",
+            "module tests.experiments.raises cannot be imported: RuntimeError: not today",
+        ),
+        ("tests.experiments.exits:X", "the module tests.experiments.exits cannot be imported: SystemExit: 3"),
         ("pyod.models.knn:Thing", r"the module pyod\.models\.knn has no 'Thing'"),
         (f"{BAD}:NoDetector", "NoDetector is no detector: it has no fit, decision_function, predict"),
         (

@@ -26,7 +26,8 @@ def test_it_fits_the_width_and_shows_every_figure(reported, width):
     (line,) = [line for line in lines[: lines.index("Unsupervised detection: ranked by ROC-AUC")] if line[:4] == "KNN "]
     knn = board.loc["KNN"]
     figures = [f"{knn[name]:.3f}" for name in ("roc_auc", "average_precision", "precision_at_n", "gmean")]
-    assert line.split()[1:7] == [*figures, f"{knn['mean_rank']:.2f}", str(knn["wins"])]
+    figures.insert(1, f"{knn['roc_auc_sd']:.3f}")
+    assert line.split()[1:8] == [*figures, f"{knn['mean_rank']:.2f}", str(knn["wins"])]
 
 
 @pytest.mark.parametrize(("width", "n_figures"), [(60, 6), (40, 3), (24, 1)])

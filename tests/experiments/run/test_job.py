@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from pyod_gessvdd.experiments.metrics import METRICS
+from pyod_gessvdd.experiments.metrics import METRICS, Metric
 from pyod_gessvdd.experiments.protocols.protocol import splits_of
-from pyod_gessvdd.experiments.run.job import COUNTS, TIMES, columns, run_job
+from pyod_gessvdd.experiments.run.job import COUNTS, LONGEST_MESSAGE, LONGEST_TRACEBACK, TIMES, columns, run_job
 from pyod_gessvdd.experiments.run.memory import Peak, _by_sampling, _kernel_can, peak_memory
 from pyod_gessvdd.model_selection import gmean_score
 from tests.experiments.toy import job
@@ -75,6 +75,18 @@ def test_a_transductive_job_judges_the_scores_and_labels_of_the_fit():
     assert (result.row["n_train"], result.row["n_test"], result.row["duplicates"]) == (120, 120, 0)
 
 
+def agreement(labels, fitted):
+    """Whether ``predict`` of the training rows is ``labels_``; the split has their number."""
+    return float(np.mean(fitted.detector.predict(fitted.split.train) == fitted.detector.labels_))
+
+
+def test_a_metric_can_be_a_record_of_the_job_and_can_ask_the_model():
+    record = Metric("agreement", "Agreement", agreement, needs="model")
+    row = run_job(job("knn", metrics=(record, "roc_auc"))).row
+    assert 0.8 < row["agreement"] <= 1.0
+    assert row["roc_auc"] > 0.9
+
+
 def test_without_a_metric_of_scores_none_are_asked_for_or_kept():
     assert run_job(job("ReturnsNaN", metrics=("gmean",))).scores is None
 
@@ -132,3 +144,28 @@ def test_memory_is_sampled_where_the_kernel_keeps_no_peak():
         block = np.ones(8 * 2**20)
     assert 60 < peak.mib < 80
     assert block[0] == 1
+
+
+def test_half_a_character_is_written_out():
+    row = run_job(job("RaisesHalfACharacter")).row
+    assert row["error"] == "RuntimeError: half \\ud800 a character"
+    row["traceback"].encode()
+
+
+def test_a_long_message_is_cut_in_the_middle():
+    row = run_job(job("RaisesALongMessage")).row
+    assert row["error"].startswith("RuntimeError: xxx")
+    assert len(row["error"]) <= LONGEST_MESSAGE + 10
+    assert len(row["traceback"]) <= LONGEST_TRACEBACK + 10
+
+
+def test_an_exception_that_has_no_words_is_a_failure_all_the_same():
+    row = run_job(job("CannotSayWhatIsWrong")).row
+    assert row["status"] == "failed"
+    assert row["error"] == "MuteError, whose message cannot be shown"
+
+
+def test_complex_scores_are_a_failure():
+    row = run_job(job("ReturnsComplexScores")).row
+    assert row["status"] == "failed"
+    assert "scores of type complex128, which are no real numbers" in row["error"]

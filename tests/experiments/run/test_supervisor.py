@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
+from dataclasses import replace
 
 import numpy as np
 import psutil
 import pytest
 
+from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
 from pyod_gessvdd.experiments.run import supervisor
-from pyod_gessvdd.experiments.run.job import run_job
+from pyod_gessvdd.experiments.run.job import LONGEST_TRACEBACK, run_job
 from pyod_gessvdd.experiments.run.spool import clear, spooled
 from tests.experiments.toy import job
 
@@ -78,3 +81,36 @@ def test_a_child_that_cannot_start_is_a_failure_that_says_why(monkeypatch):
 )
 def test_the_end_of_a_process_is_told_in_words(code, words):
     assert supervisor._how(code) == words
+
+
+def test_the_last_words_are_the_last_ones():
+    result = supervise("WritesAndDies")
+    assert result.row["error"] == "the job's process died with exit code 5"
+    assert result.row["traceback"].endswith("the end")
+    assert len(result.row["traceback"]) <= LONGEST_TRACEBACK + 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which only POSIX systems can")
+@pytest.mark.parametrize("then", ["sleep", "exit"])
+def test_what_a_job_has_started_ends_with_it_and_its_pipes_are_not_waited_for(then, tmp_path):
+    mark = tmp_path / "pid"
+    spec = f"tests.experiments.bad_detectors:LeavesChildren(then={then!r}, mark={str(mark)!r})"
+    jobs = replace(job("Good"), detector=resolve_detectors(spec)[0])
+    result = supervisor.supervise(spooled(jobs), timeout=30 if then == "exit" else 3)
+    if then == "exit":
+        assert result.row["error"] == "the job's process died with exit code 7"
+    else:
+        assert result.row["status"] == "timeout"
+    for place in ("in its group", "in a group of its own"):
+        pid = int((tmp_path / f"pid-{int(place != 'in its group')}").read_text())
+        assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE, place
+    assert supervise("Good").row["status"] == "done"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux limits a process's memory")
+def test_a_job_that_asks_for_too_much_memory_fails_and_the_next_one_runs():
+    result = supervise("AsksForTooMuch", memory=2 * 2**30)
+    assert result.row["status"] == "failed"
+    assert "MemoryError" in result.row["error"]
+    assert supervise("Good", memory=2 * 2**30).row["status"] == "done"
+    assert supervise("Good").row["status"] == "done"

@@ -1,0 +1,1 @@
+"""Graphs over the columns of the data, which make a projection smooth: correlated columns, neighbouring ones, given."""
