@@ -9,6 +9,7 @@ import click
 import pytest
 
 from pyod_gessvdd.cli import main
+from website.commands import reference
 from website.error_messages import messages, table, warned
 from website.pages import DOCS, ROOT
 from website.snippets import snippets, with_output
@@ -68,6 +69,14 @@ def test_the_options_of_the_commands_exist(page, command):
     known = main.get_command(click.Context(main), words[1])
     options = {option for parameter in known.params for option in (*parameter.opts, *parameter.secondary_opts)}
     assert {word for word in words[2:] if re.fullmatch(r"--?[a-z-]+", word)} <= options
+
+
+def test_the_reference_of_the_command_line_has_every_command_and_option():
+    text = reference(main, "gessvdd")
+    for name in main.list_commands(click.Context(main)):
+        assert f"\n### gessvdd {name}\n" in text
+    assert "\n#### gessvdd bench paper\n" in text
+    assert "| `-o, --out PATH` | Where to save the model. [required] |" in text.replace("\\", "")
 
 
 @pytest.mark.parametrize("warning", sorted({warning.text for warning in warned()}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,22 @@ def test_links_of_the_repository_become_links_of_the_site():
 
 def test_every_adopted_page_exists():
     assert all(Path(ROOT, source).is_file() for source in adopted())
+
+
+def test_docstrings_are_read_as_markdown():
+    pytest.importorskip("griffe", reason="the extra docs is not installed", exc_type=ImportError)
+    from website.docstrings import as_markdown
+
+    assert as_markdown("See :meth:`~GESSVDD.fit`, 0.7*knn + 0.3*pca and ``a*b``.") == (
+        "See ``GESSVDD.fit``, 0.7\\*knn + 0.3\\*pca and ``a*b``."
+    )
+
+
+def test_the_search_works_in_pages_that_are_opened_as_files(site):
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no chromium is installed")
+    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
+    address = (site / "reference/detectors.html").as_uri() + "?q=contamination"
+    shown = subprocess.run([*command, address], capture_output=True, text=True, timeout=120).stdout
+    assert re.search(r"\d+ matching documents", shown)

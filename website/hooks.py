@@ -11,9 +11,14 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # MkDocs loads this file by its path alone.
 
+from pyod_gessvdd.cli import main
+from website.commands import reference
 from website.error_messages import table
 from website.pages import ROOT, adopted, relinked
 from website.snippets import is_shown, with_output
+
+#: What pages leave to the source.
+GENERATED = {"<!-- messages -->": table, "<!-- commands -->": lambda: reference(main, "gessvdd")}
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -30,8 +35,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     if config.extra["run"] and is_shown(place):
         with tempfile.TemporaryDirectory() as folder:
             markdown = with_output(markdown, place, Path(folder))
-    if place == "reference/errors.md":
-        markdown = markdown.replace("<!-- messages -->", table())
+    for mark, write in GENERATED.items():
+        if mark in markdown:
+            markdown = markdown.replace(mark, write())
+    if place == "index.md":
+        page.meta["hide"] = ["navigation"]
     markdown, copied = relinked(markdown, source, place)
     for path, target in copied.items():
         if files.get_file_from_path(target) is None:
