@@ -14,8 +14,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # MkDocs loads thi
 from pyod_gessvdd.cli import main
 from website.commands import reference
 from website.error_messages import table
-from website.pages import ROOT, adopted, relinked
+from website.pages import DOCS, ROOT, adopted, relinked
 from website.snippets import is_shown, with_output
+
+#: The page whose code draws the pictures in docs/images.
+DRAWN = "explanations.md"
 
 #: What pages leave to the source.
 GENERATED = {"<!-- messages -->": table, "<!-- commands -->": lambda: reference(main, "gessvdd")}
@@ -25,7 +28,23 @@ def on_files(files: Files, config: Any) -> Files:
     """Adopt the pages from outside docs/."""
     for source, page in adopted().items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    if config.extra["run"]:
+        _redraw(files, config)
     return files
+
+
+def _redraw(files: Files, config: Any) -> None:
+    """Replace the pictures of the page on explanations, which the repository keeps for its readers, by new ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        pictures = Path(folder, "docs", "images")
+        pictures.mkdir(parents=True)
+        with_output((DOCS / DRAWN).read_text(encoding="utf-8"), DRAWN, Path(folder))
+        for picture in pictures.iterdir():
+            place = f"images/{picture.name}"
+            known = files.get_file_from_path(place)
+            assert known is not None, f"{DRAWN} draws {place}, which docs/images does not have"
+            files.remove(known)
+            files.append(File.generated(config, place, content=picture.read_bytes()))
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
