@@ -13,7 +13,7 @@ from pyod_gessvdd.components.contracts import (
 )
 from pyod_gessvdd.components.hookspecs import hookimpl
 from pyod_gessvdd.components.registry import available
-from pyod_gessvdd.detectors.family import ESSVDD, ESVDD, GESVDD, GESVM, SSVDD, SVDD
+from pyod_gessvdd.detectors.family import ESSVDD, ESVDD, GESVDD, GESVM, L2SVDD, OCKSR, SSVDD, SVDD
 from pyod_gessvdd.detectors.gessvdd import GESSVDD
 from pyod_gessvdd.detectors.loading import load
 from pyod_gessvdd.detectors.multimodal import MSSVDD
@@ -30,7 +30,9 @@ __all__ = [
     "GESSVDD",
     "GESVDD",
     "GESVM",
+    "L2SVDD",
     "MSSVDD",
+    "OCKSR",
     "SSVDD",
     "SVDD",
     "FeatureLaplacian",

@@ -226,6 +226,11 @@ class QPSolution:
         return np.flatnonzero(np.abs(self.alpha) > BOUND_TOLERANCE * self._bounds)
 
     @property
+    def n_support(self) -> int:
+        """How many these are."""
+        return len(self.support)
+
+    @property
     def boundary(self) -> Array:
         """Indices with 0 < |α_i| < u_i: the points on the sphere."""
         low, high = BOUND_TOLERANCE * self._bounds, (1.0 - BOUND_TOLERANCE) * self._bounds
@@ -272,12 +277,18 @@ DEFAULT_NU = 0.1
 
 
 def upper_bounds(
-    n_samples: int, C: float | None, nu: float | None, sample_weight: Any = None, counted: str = ""
+    n_samples: int,
+    C: float | None,
+    nu: float | None,
+    sample_weight: Any = None,
+    counted: str = "",
+    largest: float = 1.0,
 ) -> Array:
     """The bounds u_i of α from C or nu and the sample weights; all errors about them are raised here.
 
     ``C`` in [1/N, 1] is the paper's; ``nu`` in (0, 1] means C = 1/(nu · N); with weights N is their sum. ``counted``
-    says in errors what N counts, if not samples.
+    says in errors what N counts, if not samples. Above ``largest`` a bound is that, for no α is larger than 1; it is
+    infinite where a bound is also a weight.
     """
     weights = None if sample_weight is None else check_weights(sample_weight, n_samples)
     if weights is not None and C is None and weights.sum() < SMALLEST_TOTAL:
@@ -297,8 +308,8 @@ def upper_bounds(
         )
     if weights is None:
         # One number for all, as an array without memory of its own; C = 1/N may miss Σu = 1 by rounding.
-        return np.broadcast_to(max(min(C, 1.0), 1.0 / n_samples), n_samples)
-    upper = np.minimum(C * weights, 1.0)
+        return np.broadcast_to(max(min(C, largest), 1.0 / n_samples), n_samples)
+    upper = np.minimum(C * weights, largest)
     return upper / upper.sum() if upper.sum() < 1.0 else upper
 
 

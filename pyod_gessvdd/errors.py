@@ -43,6 +43,10 @@ class ComparisonError(ValueError):
     """A comparison cannot be run or read as asked: its data, detectors, settings or run folder are not usable."""
 
 
+class SourceError(ValueError):
+    """A source of rows cannot be read as asked: a changed file, another schema, a scheduler that has gone."""
+
+
 class NoSuchModelError(ValueError):
     """A detector with these parameters does not exist for these rows; a search over a grid expects that."""
 

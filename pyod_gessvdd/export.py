@@ -13,12 +13,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pyod_gessvdd.boundaries.half_space import HalfSpace
+from pyod_gessvdd.boundaries.slab import Slab
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.pyod_contract import PyODContract
+from pyod_gessvdd.kernels.algebra import InnerProduct, KernelProduct, KernelSum
 from pyod_gessvdd.kernels.pairwise import RBF, Exponential, LaplacianKernel, Matern, Mixed, Polynomial, Sigmoid
 from pyod_gessvdd.preprocessing import NormalScores, Scaling, as_it_is, signed_log
 from pyod_gessvdd.whole_space import WholeSpace
+from pyod_gessvdd.whole_space.known_outliers import STRENGTH
 
 Array = np.ndarray
 
@@ -35,7 +38,8 @@ def to_onnx(detector: Any) -> Any:
     ----------
     detector : detector of this package
         Fitted, other than ``MSSVDD``, with at most 1,000 columns (of all views together) and 10,000 landmarks, and one
-        of the kernels linear, mixed, rbf, laplacian, exponential, matern, polynomial and sigmoid.
+        of the kernels linear, mixed, rbf, laplacian, exponential, matern, polynomial and sigmoid, or sums and products
+        of these.
 
     Returns
     -------
@@ -57,8 +61,9 @@ def to_onnx(detector: Any) -> Any:
     if detector.thresholder_ is not None:
         raise ValueError("a PyThresh object decides the labels, which has no ONNX form; fit with a number instead")
     kernel = detector.kernel_
-    if not (kernel.is_identity or type(kernel) in _KERNELS):
-        raise ValueError(f"kernel {kernel.name!r} has no ONNX form; {', '.join(_EXPORTED)} have")
+    for part in _parts(kernel):
+        if not (part.is_identity or type(part) in _KERNELS):
+            raise ValueError(f"kernel {part.name!r} has no ONNX form; {', '.join(_EXPORTED)} have")
     graph = _Graph()
     score = graph.op("Identity", _score(graph, detector.description_, detector.n_features_in_), output="score")
     graph.op("Cast", graph.op("Greater", score, graph.constant(detector.threshold_)), output="label", to=_INT64)
@@ -266,6 +271,26 @@ def _sigmoid(graph: _Graph, kernel: Any, x: str, Y: Array) -> tuple[str, str]:
     return bent(graph.product(x, Y.T)), bent(graph.squares(x))
 
 
+def _inner_product(graph: _Graph, kernel: Any, x: str, Y: Array) -> tuple[str, str]:
+    return graph.product(x, Y.T), graph.squares(x)
+
+
+def _sum(graph: _Graph, kernel: Any, x: str, Y: Array) -> tuple[str, str]:
+    K = diagonal = ""
+    for weight, part in zip(kernel.weights_, kernel.parts_, strict=True):
+        values, own = (graph.times(value, float(weight)) for value in _gram(graph, part, x, Y))
+        K, diagonal = (graph.add(K, values), graph.add(diagonal, own)) if K else (values, own)
+    return K, diagonal
+
+
+def _product(graph: _Graph, kernel: Any, x: str, Y: Array) -> tuple[str, str]:
+    K = diagonal = ""
+    for part in kernel.parts_:
+        values, own = _gram(graph, part, x, Y)
+        K, diagonal = (graph.times(K, values), graph.times(diagonal, own)) if K else (values, own)
+    return K, diagonal
+
+
 _KERNELS: dict[type, Callable[[_Graph, Any, str, Array], tuple[str, str]]] = {
     RBF: _rbf,
     LaplacianKernel: _laplacian,
@@ -274,7 +299,17 @@ _KERNELS: dict[type, Callable[[_Graph, Any, str, Array], tuple[str, str]]] = {
     Matern: _matern,
     Polynomial: _polynomial,
     Sigmoid: _sigmoid,
+    InnerProduct: _inner_product,
+    KernelSum: _sum,
+    KernelProduct: _product,
 }
+
+
+def _parts(kernel: Any) -> list[Any]:
+    """The kernel, or what a sum or product of kernels consists of."""
+    if not isinstance(kernel, KernelSum | KernelProduct):
+        return [kernel]
+    return [part for inner in kernel.parts_ for part in _parts(inner)]
 
 
 #: The kernels that have an ONNX form, by name.
@@ -291,7 +326,13 @@ def _whole_space(graph: _Graph, description: WholeSpace, scaled: str) -> str:
     squares = graph.subtract(squares, graph.product(K, 2.0 * description.pull))
     if description.factor is not None:
         squares = graph.subtract(squares, graph.squares(graph.product(K, description.factor.T)))
-    return graph.times(graph.op("Max", squares, graph.constant(0.0)), 1.0 / description.unit)
+    scores = graph.times(graph.op("Max", squares, graph.constant(0.0)), 1.0 / description.unit)
+    known = description.known
+    if known is None:
+        return scores
+    near, _ = _gram(graph, description.kernel, scaled, known.rows)
+    m = graph.subtract(graph.product(near, description.scale * known.weights), graph.product(K, known.along))
+    return graph.times(scores, graph.op("Exp", graph.times(graph.op("Max", m, graph.constant(0.0)), STRENGTH)))
 
 
 def _subspace(graph: _Graph, description: Description, scaled: str) -> str:
@@ -303,6 +344,9 @@ def _subspace(graph: _Graph, description: Description, scaled: str) -> str:
     if isinstance(boundary, HalfSpace):
         margin = graph.product(Phi, subspace.projection.T @ boundary.normal / -boundary.rho)
         return graph.add(margin, 2.0)
+    if isinstance(boundary, Slab):
+        deviation = graph.subtract(graph.product(Phi, subspace.projection.T @ boundary.normal), 1.0)
+        return graph.times(graph.op("Mul", deviation, deviation), 1.0 / boundary.unit)
     if not isinstance(boundary, Sphere):
         raise ValueError(f"a {type(boundary).__name__} has no ONNX form")
     center = boundary.center

@@ -159,14 +159,20 @@ def learn_scaling(
     center, standardize, sample_weight
         See :meth:`Scaling.learn`; "auto" is "views" for a kernel that averages over them, else "signed_log".
     """
-    if standardize == "auto":
-        standardize = "views" if kernel.averages_views else "signed_log"
-    if not kernel.input_is_rows:
-        standardize = False
-    scaling = Scaling.learn(X, center=center, standardize=standardize, sample_weight=sample_weight)
+    how = standardize_for(kernel, standardize)
+    scaling = Scaling.learn(X, center=center, standardize=how, sample_weight=sample_weight)
     if kernel.averages_views:
         kernel.n_views_ = scaling.n_views
     return scaling
+
+
+def standardize_for(kernel: Kernel, standardize: bool | str) -> bool | str:
+    """What is done to the columns for a kernel; "auto" is "views" if it averages over them, else "signed_log"."""
+    if not kernel.input_is_rows:
+        return False
+    if standardize == "auto":
+        return "views" if kernel.averages_views else "signed_log"
+    return standardize
 
 
 def _mean_to_take_off(Phi: Array, sample_weight: Array | None) -> Array | None:

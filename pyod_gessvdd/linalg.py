@@ -19,6 +19,7 @@ __all__ = [
     "RELATIVE_ZERO",
     "block_height",
     "column_means",
+    "content_direction",
     "few_threads",
     "gram",
     "k_means",
@@ -29,6 +30,7 @@ __all__ = [
     "row_blocks",
     "rows_by_content",
     "shift_rows",
+    "skewness",
     "weighted_quantiles",
 ]
 
@@ -81,14 +83,19 @@ def rows_by_content(Phi: Array) -> Array:
     ``Phi[rows_by_content(Phi)]`` in the same order however the rows came, whatever the order of the columns and the
     sign of each. Equal rows may come in either order.
     """
-    # A column's place and direction are told by its own skewness; without any, columns are taken as they come.
-    skewness = _skewness(Phi)
+    return np.argsort(Phi @ content_direction(_skewness(Phi)), kind="stable")
+
+
+def content_direction(skewness: Array) -> Array:
+    """The projection that :func:`rows_by_content` orders rows by, from the columns' skewness, of shape (F,).
+
+    A column's place and direction are told by its own skewness; without any, columns are taken as they come.
+    """
     places = np.argsort(np.argsort(-np.abs(skewness), kind="stable"), kind="stable")
-    return np.argsort(Phi @ np.where(skewness < 0, -np.cos(1.0 + places), np.cos(1.0 + places)), kind="stable")
+    return np.where(skewness < 0, -np.cos(1.0 + places), np.cos(1.0 + places))
 
 
 def _skewness(Phi: Array) -> Array:
-    """The third moments about the mean in units of the second, rounded: how rows are added up must not matter."""
     mean = column_means(Phi)
     squares, cubes = np.zeros(Phi.shape[1]), np.zeros(Phi.shape[1])
     for rows in row_blocks(*Phi.shape):
@@ -96,7 +103,20 @@ def _skewness(Phi: Array) -> Array:
         squared = block**2
         squares += np.ones(len(block)) @ squared
         cubes += np.einsum("ij,ij->j", squared, block)
-    size = squares**1.5 / np.sqrt(len(Phi))
+    return skewness(squares, cubes, len(Phi))
+
+
+def skewness(squares: Array, cubes: Array, n_rows: int) -> Array:
+    """The third moments about the mean in units of the second, rounded: how rows are added up must not matter.
+
+    Parameters
+    ----------
+    squares, cubes : ndarray of shape (F,)
+        The sums of the columns' squares and cubes around their means.
+    n_rows : int
+        N.
+    """
+    size = squares**1.5 / np.sqrt(n_rows)
     return np.round(np.divide(cubes, size, out=np.zeros_like(cubes), where=size > 0), SKEWNESS_DECIMALS)
 
 
@@ -307,15 +327,22 @@ def k_means(X: Array, n_clusters: int, random: np.random.RandomState, sample_wei
     sample_weight : ndarray of shape (N,), optional
         How much each row counts; all the same if None.
     """
-    from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
-
     rows = rows_by_content(X)
     if len(X) > MAX_ROWS:
         rows = rows[np.sort(random.choice(len(X), MAX_ROWS, replace=False))]
+    return k_means_of_ordered(X[rows], n_clusters, random, None if sample_weight is None else sample_weight[rows])
+
+
+def k_means_of_ordered(
+    X: Array, n_clusters: int, random: np.random.RandomState, sample_weight: Array | None = None
+) -> Any:
+    """:func:`k_means` of rows that are drawn and in the order of their content already."""
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
     model = KMeans(n_clusters, n_init=1, random_state=random)
     # One OpenMP thread: several add up the centres in an order that changes from run to run.
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
         # Fewer distinct rows than clusters leave clusters empty, which is all there is to say.
         warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
-        return model.fit(X[rows], sample_weight=None if sample_weight is None else sample_weight[rows])
+        return model.fit(X, sample_weight=sample_weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +62,26 @@ def _check_range(X: Array, columns: list[Any] | None, *, training: bool) -> None
     largest = max(float(X.max()), -float(X.min()))
     if not largest < np.inf:
         _refuse_first_not_finite(X, columns)
+    _check_size(largest, training=training)
+
+
+def check_block(block: Array, rows: Array, columns: list[str] | None) -> None:
+    """The same for one block of the rows of a source, which have these places."""
+    if not len(block) or float(np.vdot(block, block)) <= LARGEST**2:
+        return
+    largest = float(np.abs(block).max())
+    if not largest < np.inf:
+        row, column = np.argwhere(~np.isfinite(block))[0]
+        what = "NaN" if np.isnan(block[row, column]) else "infinite"
+        where = f"column {column}" if columns is None else f"column {columns[column]!r}"
+        raise ValueError(
+            f"X must be finite, but row {rows[row]} of {where} is {what}: row {row} of the block that starts at row "
+            f"{rows[0]}; impute or drop such rows first"
+        )
+    _check_size(largest, training=True)
+
+
+def _check_size(largest: float, *, training: bool) -> None:
     if training and largest > LARGEST:
         raise ValueError(
             f"X holds values up to {largest:.0e}, whose squares are beyond the range of floating point; "
@@ -149,20 +169,51 @@ class Scaling:
         sample_weight : ndarray of shape (N,), optional
             How often each row counts.
         """
+        return cls.assembled(
+            center=center,
+            standardize=standardize,
+            moments=lambda: _moments(X, sample_weight),
+            quartiles=lambda: weighted_quantiles(X, (0.25, 0.5, 0.75), sample_weight),
+            ranks=lambda scaling: NormalScores.learn(scaling.apply(X), sample_weight),
+        )
+
+    @classmethod
+    def assembled(
+        cls,
+        *,
+        center: bool,
+        standardize: bool | str,
+        moments: Callable[[], tuple[Array, Array]],
+        quartiles: Callable[[], Array],
+        ranks: Callable[[Scaling], NormalScores],
+    ) -> Scaling:
+        """:meth:`learn` from what it needs to know of the rows, each asked for only if it counts.
+
+        Parameters
+        ----------
+        center, standardize
+            See :meth:`learn`.
+        moments : callable
+            Gives the columns' means and standard deviations.
+        quartiles : callable
+            Gives the columns' quartiles, of shape (3, D).
+        ranks : callable
+            From a scaling to the normal scores of the rows that it scales.
+        """
         if not standardize:
             return cls(None, None)
         if standardize == "quantile":
-            return cls(None, None, (NormalScores.learn(X, sample_weight),))
-        mean, deviation = _moments(X, sample_weight)
+            return cls(None, None, (ranks(cls(None, None)),))
+        mean, deviation = moments()
         if standardize == "robust":
-            low, mean, high = weighted_quantiles(X, (0.25, 0.5, 0.75), sample_weight)
+            low, mean, high = quartiles()
             spread = (high - low) / NORMAL_IQR
             deviation = np.where(spread > NARROW_IQR * deviation, spread, deviation)
         scaling = cls(mean if center else None, deviation)
         if standardize == "signed_log":
             return replace(scaling, views=(signed_log,))
         if standardize == "views":
-            return replace(scaling, views=(as_it_is, signed_log, NormalScores.learn(scaling.apply(X), sample_weight)))
+            return replace(scaling, views=(as_it_is, signed_log, ranks(scaling)))
         return scaling
 
     def apply_to_training(self, X: Array, sample_weight: Array | None = None) -> Array:
@@ -245,10 +296,15 @@ class NormalScores:
     @classmethod
     def learn(cls, X: Array, sample_weight: Array | None = None) -> NormalScores:
         """The ranks of the training rows."""
-        weights = np.ones(len(X)) if sample_weight is None else sample_weight
-        total = float(weights.sum())
+        return cls.of_columns(X.T, sample_weight)
+
+    @classmethod
+    def of_columns(cls, columns: Iterable[Array], sample_weight: Array | None = None) -> NormalScores:
+        """The same, given column by column: only one of them need be in memory."""
         values, scores = [], []
-        for column in X.T:
+        for column in columns:
+            weights = np.ones(len(column)) if sample_weight is None else sample_weight
+            total = float(weights.sum())
             distinct, places = np.unique(column, return_inverse=True)
             count = np.bincount(places.ravel(), weights=weights)
             middle_rank = np.cumsum(count) - count / 2
@@ -286,7 +342,12 @@ def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array
     # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.
     missed = total / weights.sum()
     mean += missed
-    deviation = np.sqrt(np.maximum(squares / weights.sum() - missed**2, 0.0))
+    return mean, standard_deviations(squares / weights.sum() - missed**2, mean)
+
+
+def standard_deviations(variances: Array, mean: Array) -> Array:
+    """The roots of the columns' variances; one for a constant column."""
+    deviation = np.sqrt(np.maximum(variances, 0.0))
     # Below the rounding of the mean itself a deviation is noise: such a column is constant.
     constant = deviation <= 10 * np.finfo(float).eps * np.abs(mean)
-    return mean, np.where(constant, 1.0, deviation)
+    return np.where(constant, 1.0, deviation)

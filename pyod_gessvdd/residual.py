@@ -96,8 +96,13 @@ def leverage(Z: Array, residual2: Array, sample_weight: Array | None = None) -> 
     """
     weighted = Z if sample_weight is None else Z * np.sqrt(sample_weight)[:, None]
     unit = float(np.linalg.eigvalsh(gram(weighted, np.zeros(Z.shape[1])))[-1])  # N times the largest scatter
-    share = (np.einsum("ij,ij->i", Z, Z) + residual2) / unit if unit > 0 else np.zeros(len(Z))
-    return np.minimum(share, MOST_LEVERAGE)
+    return leverage_of(Z, residual2, unit)
+
+
+def leverage_of(Z: Array, residual2: Array | None, unit: float) -> Array:
+    """:func:`leverage` of some rows, with the unit that all of them give: N times the largest scatter."""
+    share = np.einsum("ij,ij->i", Z, Z) + (0.0 if residual2 is None else residual2)
+    return np.minimum(share / unit, MOST_LEVERAGE) if unit > 0 else np.zeros(len(Z))
 
 
 def left_out_factor(leverage: Array, power: float) -> Array:

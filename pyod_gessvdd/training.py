@@ -20,6 +20,7 @@ from pyod_gessvdd.residual import left_out_factor, leverage
 from pyod_gessvdd.subspace import Subspace, orthonormalise, subspace_distance
 
 Array = np.ndarray
+Points = tuple[Array, Array | None]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,27 @@ class TrainingData:
     sample_weight: Array | None = None
     n_outliers: int = 0
     penalty: Graph | None = None
+
+    @property
+    def counts_residual(self) -> bool:
+        """Whether what lies outside the subspace counts."""
+        return self.missed is not None
+
+    def points(self, subspace: Subspace, last: Points | None) -> Points:
+        """Z and r²/ρ of all rows, in the memory of the last ones if they fit."""
+        return subspace.training_points(self.Phi, self.missed, None if last is None else last[0])
+
+    def state(self, solution: QPSolution, **known: Any) -> UpdateState:
+        """What an updater sees of the rows and of their α, with what else is known."""
+        return UpdateState(
+            Phi=read_only(self.Phi),
+            alpha=read_only(solution.alpha),
+            boundary=solution.boundary,
+            sample_weight=self.sample_weight,
+            n_outliers=self.n_outliers,
+            penalty=self.penalty,
+            **known,
+        )
 
 
 @dataclass
@@ -61,11 +83,11 @@ class TrainingResult:
 
 
 def alternate(
-    data: TrainingData,
+    data: Any,
     Q: Array,
     *,
     updater: Updater,
-    fit_boundary: Callable[[Array, Array | None, Array | None], tuple[Boundary, QPSolution]],
+    fit_boundary: Callable[[Any, QPSolution | None], tuple[Boundary, QPSolution]],
     criterion: str,
     ridge: float,
     n_iter: int,
@@ -78,13 +100,14 @@ def alternate(
     Parameters
     ----------
     data : TrainingData
-        Features, graph and scatter.
+        Features, graph and scatter; or what stands for them where the rows are those of a source.
     Q : ndarray of shape (d, F)
         The start, orthonormal rows; an updater may return fewer and, later, d again.
     updater : Updater
         The sub-algorithm.
     fit_boundary : callable
-        From (Z, r²/ρ or None, the last α or None) to the boundary and its certified solution; may overwrite Z.
+        From the points of the data, which it may overwrite, and the last solution or None to the boundary and its
+        certified solution.
     criterion : {"min", "max"}
         The direction.
     ridge : float
@@ -100,15 +123,14 @@ def alternate(
     d = len(Q)
     history: list[dict[str, Any]] = []
     memo: dict[str, Any] = {}
-    buffer: Array | None = None
-    alpha: Array | None = None
+    points: Any = None
+    solution: QPSolution | None = None
     n_unseen = 0
     kept: TrainingResult | None = None
     while True:
-        subspace = Subspace.at(Q, data.S_x, ridge, residual=data.missed is not None)
-        buffer, residual2 = subspace.training_points(data.Phi, data.missed, buffer)
-        boundary, solution = fit_boundary(buffer, residual2, alpha)
-        alpha = solution.alpha
+        subspace = Subspace.at(Q, data.S_x, ridge, residual=data.counts_residual)
+        points = data.points(subspace, points)
+        boundary, solution = fit_boundary(points, solution)
         n_unseen = max(n_unseen, subspace.whitening.n_unseen)
         history.append(record(len(history), solution))
         iterate = TrainingResult(subspace, boundary, solution, history, best_iteration=len(history) - 1)
@@ -116,10 +138,9 @@ def alternate(
             kept = iterate
         stop_reason = _reason_to_stop(history, n_iter, tol)
         if not stop_reason:
-            state = UpdateState(
+            state = data.state(
+                solution,
                 Q=read_only(Q),
-                Phi=read_only(data.Phi),
-                alpha=read_only(alpha),
                 S_x=None if data.S_x is None else read_only(data.S_x),
                 S_inv=subspace.whitening.inverse,
                 graph=data.graph,
@@ -127,10 +148,6 @@ def alternate(
                 criterion=criterion,
                 iteration=len(history),
                 memo=memo,
-                boundary=solution.boundary,
-                sample_weight=data.sample_weight,
-                n_outliers=data.n_outliers,
-                penalty=data.penalty,
             )
             with names_the_writer(f"updater {updater.name!r}"):
                 returned = updater.update(state)
@@ -154,7 +171,7 @@ def record(iteration: int, solution: QPSolution) -> dict[str, Any]:
         # Tr(S_Q⁻¹ Q S_α Qᵀ) (paper eq. ``Ltrace``) is the dual's value: Σ α_i ‖z_i − u‖²
         "criterion": solution.objective,
         "radius": float(np.sqrt(solution.radius2)),
-        "n_support": len(solution.support),
+        "n_support": solution.n_support,
         "gap": solution.gap,
         "step": 0.0,
     }

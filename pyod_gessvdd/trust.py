@@ -90,17 +90,32 @@ def trusted_rows(
         drawn = np.sort(check_random_state(random_state).choice(len(X), MAX_ROWS, replace=False))
         sample = rows_by_content(scaled)[drawn]
     inside = None if sample_weight is None else sample_weight[sample]
-    features = _wide_features(kernel, scaling, scaled[sample], random_state, inside, center)
-    Phi, missed = features(scaled[sample])
-    wide = _Wide(Phi, missed, weights[sample])
-    kept, history = wide.concentrate(share)
+    wide, kept, history = concentrated(kernel, scaling, scaled[sample], share, random_state, inside, center)
     if len(sample) == len(X):
         return Trust(kept, history)
     scores = np.empty(len(X))
     for rows in row_blocks(len(X), wide.Phi.shape[1]):
-        scores[rows] = wide.as_new(*features(scaled[rows]))
+        scores[rows] = wide.as_new(scaled[rows])
     scores[sample] = wide.left_out_scores(kept)
     return Trust(_closest(scores, share, weights)[1], history)
+
+
+def concentrated(
+    kernel: Kernel,
+    scaling: Scaling,
+    scaled: Array,
+    share: float,
+    random_state: int,
+    sample_weight: Array | None,
+    center: bool,
+) -> tuple[Wide, Array, list[dict[str, Any]]]:
+    """A wide description of some scaled rows, those of them that it trusts in the end, and the rounds."""
+    features = _wide_features(kernel, scaling, scaled, random_state, sample_weight, center)
+    weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
+    Phi, missed = features(scaled)
+    wide = Wide(features, Phi, missed, weights)
+    kept, history = wide.concentrate(share)
+    return wide, kept, history
 
 
 def _wide_features(
@@ -123,17 +138,22 @@ def _closest(scores: Array, share: float, weights: Array) -> tuple[float, Array]
     left out, as outliers of one kind may be many, unless that would leave less than half of all rows.
     """
     limit = float(weighted_quantiles(scores, [share], weights)[0])
-    below = scores < limit * (1.0 - SAME)
+    below = scores < surely_below(limit)
     if float(weights[below].sum()) < 0.5 * float(weights.sum()):
         below = scores <= limit * (1.0 + SAME)
     return limit, np.flatnonzero(below)
 
 
-class _Wide:
+def surely_below(limit: float) -> float:
+    """What the scores of rows that are closer than those at the limit are below."""
+    return limit * (1.0 - SAME)
+
+
+class Wide:
     """Rows in the features of a wide description."""
 
-    def __init__(self, Phi: Array, missed: Array, weights: Array) -> None:
-        self.Phi, self.missed, self.weights = Phi, missed, weights
+    def __init__(self, features: Any, Phi: Array, missed: Array, weights: Array) -> None:
+        self.features, self.Phi, self.missed, self.weights = features, Phi, missed, weights
 
     def concentrate(self, share: float) -> tuple[Array, list[dict[str, Any]]]:
         """The trusted rows when they no longer change, and the rounds."""
@@ -174,8 +194,9 @@ class _Wide:
         inside[kept] /= np.maximum(1.0 - one_copy(self.weights[kept]) * inside[kept], LEAST_LEFT)
         return inside + self.missed / self._lam
 
-    def as_new(self, Phi: Array, missed: Array) -> Array:
-        """The same for other rows, by the metric that was learnt last."""
+    def as_new(self, scaled: Array) -> Array:
+        """The same for other scaled rows, by the metric that was learnt last."""
+        Phi, missed = self.features(scaled)
         return self._inside(Phi) + missed / self._lam
 
     def _inside(self, Phi: Array) -> Array:

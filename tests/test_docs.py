@@ -23,6 +23,7 @@ RUN = [page for page, text in PAGES.items() if snippets(text) and page not in EL
 #: What only an extra or the tests' own requirements bring.
 NEEDS = {
     "how-to/dataframes.md": "polars",
+    "how-to/large-data.md": "dask",
     "how-to/pyod.md": "suod",
     "how-to/serving.md": "onnx",
     "tutorials/own-csv.md": "scikit_posthocs",

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 
-from pyod_gessvdd import ESSVDD, ESVDD, GESSVDD, GESVDD, GESVM, MSSVDD, SSVDD, SVDD
+from pyod_gessvdd import ESSVDD, ESVDD, GESSVDD, GESVDD, GESVM, L2SVDD, MSSVDD, OCKSR, SSVDD, SVDD
 from pyod_gessvdd.export import to_onnx
 
 onnx = pytest.importorskip("onnx", reason="needs the extra onnx")
@@ -41,6 +41,12 @@ CASES = {
     "ESVDD": ESVDD(),
     "GESVM": GESVM(),
     "SSVDD": SSVDD(),
+    "L2SVDD": L2SVDD(),
+    "OCKSR": OCKSR(),
+    "sum of kernels": GESSVDD(kernel="0.5*rbf + 0.3*laplacian*mixed + linear"),
+    "product of kernels": GESSVDD(kernel="rbf*linear", n_components=5),
+    "labels": GESSVDD(use_labels=True, random_state=0),
+    "labels of SVDD": SVDD(use_labels=True),
     "ESSVDD": ESSVDD(),
 }
 
@@ -63,7 +69,8 @@ def run(model, X):
 @pytest.mark.parametrize("name", CASES)
 def test_the_runtime_gives_the_scores_and_labels_of_the_detector(name, data):
     train, rows = data
-    detector = CASES[name].fit(train)
+    known = np.where(np.arange(len(train)) % 60 == 7, 1, -1)
+    detector = CASES[name].fit(train, known if CASES[name].get_params().get("use_labels") else None)
     score, label = run(to_onnx(detector), rows)
     expected = detector.decision_function(rows)
     assert_allclose(score, expected, rtol=1e-5, atol=1e-9)
@@ -104,13 +111,18 @@ class Threshold:
             "kernel 'cosine' has no ONNX form; linear, mixed, rbf, ",
         ),
         (
+            GESSVDD(kernel="rbf*cosine", n_components=2),
+            ValueError,
+            "kernel 'cosine' has no ONNX form; linear, mixed, rbf, ",
+        ),
+        (
             GESSVDD(contamination=Threshold()),
             ValueError,
             "a PyThresh object decides the labels, which has no ONNX form",
         ),
         (MSSVDD([[0, 1], [2, 3]]), TypeError, "to_onnx takes a detector of this package other than MSSVDD, got MSSVDD"),
     ],
-    ids=["kernel", "PyThresh", "MSSVDD"],
+    ids=["kernel", "product", "PyThresh", "MSSVDD"],
 )
 def test_what_has_no_onnx_form_is_refused(detector, error, sentence, data):
     detector.fit(data[0][:, :4])

@@ -329,9 +329,10 @@ def test_each_solve_starts_from_the_last_alpha(X):
     graph = resolve("laplacian", "pca").build(X, None)
     seen = []
 
-    def fit_boundary(Z, residual2, last_alpha):
+    def fit_boundary(points, last):
+        Z, residual2 = points
         assert residual2 is None
-        seen.append((Z.copy(), last_alpha))  # the next iteration overwrites Z
+        seen.append((Z.copy(), None if last is None else last.alpha))  # the next iteration overwrites Z
         solution = solve_svdd(Z, C)
         return Sphere(solution.center, solution.radius2), solution
 

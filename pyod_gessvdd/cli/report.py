@@ -34,6 +34,10 @@ def command(run: Path) -> None:
     from pyod_gessvdd.experiments.result import ComparisonResult
 
     result = ComparisonResult.load(run)
+    if result.meta["arguments"].get("setting") == ["nested"] and "scale" in result.meta["arguments"]:
+        raise click.ClickException(
+            f"the run in {str(run)!r} is one of gessvdd bench paper; the same command with --resume draws its report"
+        )
     paths = write_report(result, run)
     console = Console(highlight=False)
     console.print(leaderboard(result))

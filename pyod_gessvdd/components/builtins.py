@@ -11,7 +11,7 @@ from pyod_gessvdd.feature_laplacians import knn as feature_knn
 from pyod_gessvdd.kernels import linear, pairwise
 from pyod_gessvdd.laplacians import between, identity, knn, none, pca, within
 from pyod_gessvdd.qp import auto, frank_wolfe, interior_point, libsvm, osqp
-from pyod_gessvdd.updaters import gradient, newton, riemannian, spectral, spectral_regression
+from pyod_gessvdd.updaters import gradient, newton, newton_ssvdd, riemannian, spectral, spectral_regression
 
 
 @hookimpl
@@ -23,10 +23,10 @@ def register_laplacians(register: Callable[[type], None]) -> None:
 
 @hookimpl
 def register_updaters(register: Callable[[type], None]) -> None:
-    """The paper's three sub-algorithms, and two that need no step size."""
+    """The paper's three sub-algorithms, two that need no step size, and that of Newton method-based S-SVDD."""
     for component in (gradient.Gradient, spectral.Spectral, spectral_regression.SpectralRegression):
         register(component)
-    for component in (newton.Newton, riemannian.Riemannian):
+    for component in (newton.Newton, riemannian.Riemannian, newton_ssvdd.NewtonSSVDD):
         register(component)
 
 

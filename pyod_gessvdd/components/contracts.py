@@ -324,7 +324,8 @@ class Updater(Component):
         Whether the update is undefined without a graph.
     improves_criterion : bool
         Whether an update is to improve the criterion for the present α; False for one that improves a substitute, as
-        spectral regression does with its targets. Either way "max" must lead to larger values than "min".
+        spectral regression does with its targets. Either way "max" must lead to larger values than "min", unless it is
+        None, which claims nothing.
     by_scatter : bool
         Whether the update uses Φ and α through S_α alone (``state.S_alpha``, ``state.alpha_scatter_dot``), and not the
         graph. Then an α with negative entries, those of labelled outliers, and the penalty of a feature graph, which
@@ -332,7 +333,7 @@ class Updater(Component):
     """
 
     needs_graph: ClassVar[bool] = False
-    improves_criterion: ClassVar[bool] = True
+    improves_criterion: ClassVar[bool | None] = True
     by_scatter: ClassVar[bool] = False
 
     @abstractmethod

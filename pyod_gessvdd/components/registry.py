@@ -251,7 +251,7 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
     --------
     >>> import pyod_gessvdd
     >>> [row["name"] for row in pyod_gessvdd.available("updater") if row["distribution"] == "pyod-gessvdd"]
-    ['gradient', 'newton', 'riemannian', 'spectral', 'spectral_regression']
+    ['gradient', 'newton', 'newton_ssvdd', 'riemannian', 'spectral', 'spectral_regression']
     """
     kinds = (*KINDS, *EXTENSIONS)
     if kind is not None and kind not in kinds:

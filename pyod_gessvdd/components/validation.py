@@ -140,7 +140,7 @@ def check_residual(missed: Any, n_samples: int, kernel: Component) -> Array:
     missed = real_array(missed, who)
     if missed.shape != (n_samples,):
         raise ComponentError(f"{who} returned a residual of shape {missed.shape}; expected ({n_samples},)")
-    if not (np.isfinite(missed).all() and missed.min() >= 0):
+    if not (np.isfinite(missed).all() and missed.min(initial=0.0) >= 0):
         raise ComponentError(f"{who} returned a residual that is negative, NaN or infinite")
     return missed
 

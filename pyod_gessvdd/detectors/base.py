@@ -26,11 +26,16 @@ from pyod_gessvdd.detectors.pyod_contract import PyODContract, unchanged_on_erro
 from pyod_gessvdd.detectors.rows import counting_rows, spread, without
 from pyod_gessvdd.detectors.settings import PAPER, Components, for_rows, has_features, has_whole_space
 from pyod_gessvdd.detectors.shown import Shown
+from pyod_gessvdd.detectors.sources import checked_columns, publish_rows
+from pyod_gessvdd.detectors.streaming import StreamedModel, check_streamable, learn
 from pyod_gessvdd.dual import check_weights, upper_bounds
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.explain.pictured import Pictured
 from pyod_gessvdd.linalg import few_threads
-from pyod_gessvdd.preprocessing import validated
+from pyod_gessvdd.preprocessing import check_block, validated
+from pyod_gessvdd.sources import as_source, in_memory, is_dask
+from pyod_gessvdd.sources.source import Source
+from pyod_gessvdd.streamed.columns import Column
 
 Array = np.ndarray
 
@@ -72,8 +77,9 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
 
         Parameters
         ----------
-        X : array of shape (N, D)
-            The training rows; with a precomputed kernel, the N × N kernel matrix.
+        X : array of shape (N, D), memmap, path of Parquet, Dask array or DataFrame, or Source
+            The training rows; with a precomputed kernel, the N × N kernel matrix. What need not fit in memory is walked
+            block by block, see :mod:`pyod_gessvdd.sources`.
         y : array of shape (N,), optional
             Ignored unless ``use_labels=True``: 1 for known outliers, 0 for known inliers, −1 or NaN for what is not
             known. Known inliers are trusted; known outliers never are, and have no part in scaling, kernel and graph.
@@ -91,6 +97,12 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
             self._check_contamination()
             settings = self._settings()
             check_parameters(settings)
+            source = as_source(X)
+            if source is not None:
+                X = in_memory(source)
+                if isinstance(X, Source):
+                    self._fit_source(X, sample_weight, settings)
+                    return self
             X = validated(self, X, reset=True)
             weights = None if sample_weight is None else check_weights(sample_weight, len(X))
             labels = Labels.read(y, len(X)) if settings["use_labels"] else None
@@ -165,14 +177,46 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
                 model = in_subspace(X, weights, trust.rows, parts, settings, self._boundary, known)
             return replace(model, trust_history=trust.history)
 
+    def _fit_source(self, source: Source, sample_weight: Any, settings: dict[str, Any]) -> None:
+        """:meth:`fit` to rows that are not in memory."""
+        if sample_weight is not None:
+            raise ValueError("sample_weight needs all rows in memory; repeat the rows of a source instead")
+        checked_columns(self, source, reset=True)
+        upper_bounds(len(source), settings["C"], settings["nu"])
+        parts = self._components(settings)
+        parts.check(settings)
+        whole = self._boundary is Sphere and has_whole_space(parts, settings, len(source))
+        settings = for_rows(settings, len(source), has_features=not whole and has_features(parts, settings))
+        check_streamable(parts, settings, self._boundary, whole)
+        settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
+        parts = self._components(settings)
+        model = learn(source, parts, settings, self._component("kernel", {**settings, "widening": None}), whole)
+        self._publish_description(model)
+        publish_rows(self, model, source)
+        self._keep_sampled_origins(source, model.alpha_mean)
+
     def _components(self, settings: dict[str, Any]) -> Components:
         given = [kind for kind in self._component_parameters if settings[kind] is not None]
         return Components(**{kind: self._component(kind, settings) for kind in given})
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""
-        description, solution, trusted = model.description, model.solution, model.trusted
-        parts = model.components
+        solution, trusted = model.solution, model.trusted
+        self._publish_description(model)
+        self.trusted_ = np.zeros(len(X), dtype=bool)
+        self.trusted_[trusted] = True
+        solved = trusted if model.solved is None else model.solved
+        self.alpha_ = spread(solution.alpha, solved, np.zeros(len(X)))
+        self.support_ = np.sort(solved[solution.support])
+        self.boundary_ = np.sort(solved[solution.boundary])
+        self.outside_ = np.sort(solved[solution.outside])
+        self.decision_scores_ = model.left_out_scores
+        self._process_decision_scores(boundary_score=model.boundary_score(weights), sample_weight=weights)
+        self._keep_for_explanations(X, model.scores)
+
+    def _publish_description(self, model: Model | StreamedModel) -> None:
+        """What was learnt, and how, under its public names; nothing of single rows."""
+        description, parts = model.description, model.components
         feature_laplacian = [] if parts.feature_laplacian is None else [parts.feature_laplacian]
         self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend, *feature_laplacian)
         self.laplacian_weights_ = parts.laplacian.weights_
@@ -190,17 +234,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         self.best_iteration_ = model.best_iteration
         self.stop_reason_ = model.stop_reason
         self.trust_history_ = model.trust_history
-        self.trusted_ = np.zeros(len(X), dtype=bool)
-        self.trusted_[trusted] = True
-        solved = trusted if model.solved is None else model.solved
-        self.alpha_ = spread(solution.alpha, solved, np.zeros(len(X)))
-        self.support_ = np.sort(solved[solution.support])
-        self.boundary_ = np.sort(solved[solution.boundary])
-        self.outside_ = np.sort(solved[solution.outside])
         self._set_n_classes(None)
-        self.decision_scores_ = model.left_out_scores
-        self._process_decision_scores(boundary_score=model.boundary_score(weights), sample_weight=weights)
-        self._keep_for_explanations(X, model.scores)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -212,7 +246,24 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
     def decision_function(self, X: Any) -> Array:
         """dist²/R² of each row: 1 on the boundary, larger is more abnormal (paper eq. ``test1``)."""
         check_is_fitted(self, "decision_scores_")
+        if is_dask(X):
+            return self._lazily("decision_function", X, "score")
+        source = as_source(X)
+        if source is not None:
+            return self._score_source(source)
         return self.description_.scores(validated(self, X, reset=False))
+
+    def _score_source(self, source: Source) -> Array:
+        """The scores of all rows of a source: an array, or a mapped file if they are many."""
+        checked_columns(self, source, reset=False)
+        scores = Column(float, len(source))
+        for block in source.map(self._scores_of_block):
+            scores.append(block)
+        return scores.finished()
+
+    def _scores_of_block(self, block: Array, rows: Array) -> Array:
+        check_block(block, rows, None)
+        return self.description_.scores(block) if len(block) else np.empty(0)
 
     def transform(self, X: Any) -> Array:
         """The subspace coordinates Z of each row, of shape (n, d) (paper eq. ``test``).
@@ -220,6 +271,8 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         With ``residual=True`` there is one more column, the last: how far the row is outside the subspace, r/√ρ.
         """
         check_is_fitted(self, "decision_scores_")
+        if is_dask(X):
+            return self._lazily("transform", X, [f"z{i + 1}" for i in range(self.description_.n_coordinates)])
         return self.description_.transform(validated(self, X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:

@@ -84,9 +84,12 @@ class Conformal:
 
     def _calibrate(self, scores: Array, sample_weight: Array | None = None) -> None:
         """Take these as the calibration rows' scores, and the weights as how often each row counts."""
+        if sample_weight is None:
+            self.calibration_scores_, self._calibration_counts = np.sort(scores), None
+            return
         order = np.argsort(scores, kind="stable")
         self.calibration_scores_ = scores[order]
-        self._calibration_counts = None if sample_weight is None else not_below_one(sample_weight)[order]
+        self._calibration_counts = not_below_one(sample_weight)[order]
 
 
 def held_back(X: Array, calibration: float | None, random_state: Any) -> Array | None:

@@ -1,4 +1,4 @@
-"""The methods that the paper compares GESSVDD with, in its API: each fixes some settings of Algorithm 1.
+"""The methods that the paper compares GESSVDD with, and two rivals: each fixes some settings of Algorithm 1.
 
 =========  ==========================================================  =======================
 class      what it fixes                                               paper
@@ -9,6 +9,8 @@ class      what it fixes                                               paper
 `GESVM`    the same with a hyperplane in place of the sphere           "Experiments"
 `SSVDD`    GESSVDD-0-GR-min, with the regulariser ψ                    eq. ``langSSVDD``
 `ESSVDD`   GESSVDD-I-GR-min, with the regulariser ψ                    eq. ``primalobj_gesvdd``
+`L2SVDD`   SVDD with squared slacks                                    Arashloo (2022)
+`OCKSR`    whitening, then a regression in place of the sphere         Arashloo, Kittler (2018)
 =========  ==========================================================  =======================
 """
 
@@ -16,7 +18,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from pyod_gessvdd.boundaries.half_space import HalfSpace
+from pyod_gessvdd.boundaries.slab import Slab
+from pyod_gessvdd.boundaries.soft_sphere import SoftSphere
 from pyod_gessvdd.detectors.base import SubspaceDetector
 from pyod_gessvdd.detectors.variants import variant_name
 
@@ -236,6 +242,128 @@ class GESVM(_WholeSpace):
         nu: float | None = None,
         standardize: bool = True,
         ridge: float = 1e-6,
+        threshold: str = "contamination",
+        contamination: Any = 0.1,
+        calibration: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self._store(locals())
+
+    def _settings(self) -> dict[str, Any]:
+        return _as_narrow_as_ocsvm(super()._settings())
+
+
+class L2SVDD(SVDD):
+    """SVDD whose slacks count by their squares, ℓp-slack SVDD with p = 2 (Arashloo, 2022).
+
+    A row far outside is dear, and a row a little outside hardly costs anything: more rows are support vectors, each is
+    outside by an amount in proportion to its α, and none decides alone. With p = 1 this is :class:`SVDD`. Other p are
+    no quadratic programs, which the QP backends and their certificate are for.
+
+    Parameters
+    ----------
+    C : float, optional
+        The weight of Σ ξ², at least 1/N, in the unit of one over a squared distance; the larger, the fewer rows are
+        outside.
+    nu : float, optional
+        Instead of C, C = 1/(nu · N). With neither, nu = 0.1.
+    kernel, gamma, sigma, energy, standardize, qp_backend, qp_tol, threshold, contamination, calibration, random_state
+        As in :class:`SVDD`, with its attributes. ``outside_`` is empty: no α is at a bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyod_gessvdd import L2SVDD
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> L2SVDD().fit(X).predict([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]).tolist()
+    [0, 1]
+    """
+
+    _fixed: ClassVar[dict[str, Any]] = {**SVDD._fixed, "largest_bound": np.inf}
+    _boundary = SoftSphere
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = None,
+        sigma: float | None = None,
+        energy: float = 1.0,
+        C: float | None = None,
+        nu: float | None = None,
+        standardize: bool = True,
+        qp_backend: Any = "auto",
+        qp_tol: float = 1e-8,
+        threshold: str = "contamination",
+        contamination: Any = 0.1,
+        calibration: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self._store(locals())
+
+
+class OCKSR(_WholeSpace):
+    """One-class kernel spectral regression (Arashloo and Kittler, 2018), the kernel null-space method as a regression.
+
+    One direction of the kernel's space is sought in which the rows scatter as little as possible and are as far from
+    the origin as possible. It is the ridge regression of the target 1 on the rows, f(x) = k_xᵀ(K + δI)⁻¹1, in closed
+    form; the score is (f(x)/μ − 1)² with μ the mean of f over the rows, in units of what the share ``nu`` of the rows
+    exceeds. Far from all rows f is zero.
+
+    Parameters
+    ----------
+    ridge : float, default=0.01
+        δ as a share of the mean eigenvalue of K; the smaller, the more exactly the rows are fitted, and the more every
+        other row stands out.
+    gamma : float, "scale", "auto" or "median", optional
+        The kernel's width; "scale" if neither it nor ``sigma`` is given.
+    energy : float, default=1.0
+        The share of the kernel's eigenvalues that is kept.
+    kernel, sigma, C, nu, standardize, threshold, contamination, calibration, random_state
+        As in :class:`~pyod_gessvdd.GESSVDD`; ``C`` and ``nu`` decide the radius alone.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+        w with f(x)/μ = w·z, in the whitened coordinates that ``transform`` gives.
+    radius_ : float
+        What the share nu of the rows' |f/μ − 1| exceeds.
+
+    Notes
+    -----
+    The features are not centred: a constant is regressed on them. Training rows fit better than new rows do, and
+    ``decision_scores_`` are those of the fit: ``calibration`` gives a threshold for new rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyod_gessvdd import OCKSR
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> scores = OCKSR().fit(X).decision_function([[0, 0, 0, 0, 0], [9, 9, 9, 9, 9]])
+    >>> bool(scores[0] < scores[1])
+    True
+    """
+
+    _fixed: ClassVar[dict[str, Any]] = {
+        **_WholeSpace._fixed,
+        "laplacian": "identity",
+        "center": False,
+        "around_mean": False,
+        "largest_bound": np.inf,
+    }
+    _boundary = Slab
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = None,
+        sigma: float | None = None,
+        energy: float = 1.0,
+        C: float | None = None,
+        nu: float | None = None,
+        standardize: bool = True,
+        ridge: float = 0.01,
         threshold: str = "contamination",
         contamination: Any = 0.1,
         calibration: float | None = None,

@@ -38,7 +38,8 @@ class GESSVDD(SubspaceDetector):
         names 0, I, PCA, Sw, Sb, kNN work too. Unless given "identity" in the whole space and "pca" in a subspace; on
         centred features the two differ by the factor N, which scores do not see, but the steps of an update do.
     updater : str or Updater, default="gradient"
-        "gradient" (GR), "spectral" (S), "spectral_regression" (SR), "riemannian", "newton", or a plugin's.
+        "gradient" (GR), "spectral" (S), "spectral_regression" (SR), "riemannian", "newton", "newton_ssvdd"
+        or a plugin's.
     criterion : {"max", "min"}, default="max"
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) should rise or fall.
     n_components : int, "all" or None, default="all"

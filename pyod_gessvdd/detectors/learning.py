@@ -20,9 +20,10 @@ from pyod_gessvdd.detectors.settings import BY_SCATTER, Components
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
+from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.residual import LEFT_OUT_POWER
 from pyod_gessvdd.subspace import total_scatter
-from pyod_gessvdd.training import TrainingData, alternate, record, training_scores
+from pyod_gessvdd.training import Points, TrainingData, alternate, record, training_scores
 from pyod_gessvdd.trust import Trust, trusted_rows
 
 Array = np.ndarray
@@ -96,13 +97,62 @@ def in_whole_space(
     counting, counts = rows_and_weights(X, weights, trusted) if wide else counted(X, weights)
     scaling = learn_scaling(counting, kernel, center=True, standardize=settings["standardize"], sample_weight=counts)
     drawn = draw(X, scaling, settings["random_state"])
-    rows = DistinctRows.of(X[drawn], None if weights is None else weights[drawn])
+    learnt = learn_whole_space(
+        X[drawn],
+        None if weights is None else weights[drawn],
+        np.isin(drawn, trusted),
+        scaling,
+        parts,
+        settings,
+        None if known is None else replace(known, inliers=known.inliers[drawn]),
+    )
+    scores, left_out = np.empty(len(X)), np.empty(len(X))
+    scores[drawn], left_out[drawn] = learnt.scores, learnt.left_out_scores
+    others = np.arange(len(X))
+    if not isinstance(parts.laplacian, NoGraph):  # without a metric no row has a part in what it is measured by
+        others = np.setdiff1d(others, drawn[learnt.trusted], assume_unique=True)
+    if others.size:
+        # New rows to the description, to the last bit: a label must be what predict says of the same row.
+        scores[others] = left_out[others] = learnt.description.scores(X[others])
+    solved = learnt.solved
+    if solved is not None:
+        # Labelled outliers come after all rows, not after the drawn ones.
+        solved = np.concatenate([drawn, len(X) + np.arange(len(solved))])[solved]
+    return replace(learnt, trusted=drawn[learnt.trusted], scores=scores, left_out_scores=left_out, solved=solved)
+
+
+def learn_whole_space(
+    X: Array,
+    weights: Array | None,
+    is_trusted: Array,
+    scaling: Scaling,
+    parts: Components,
+    settings: dict[str, Any],
+    known: Known | None = None,
+) -> Model:
+    """The description of the whole space from the rows that were drawn, and what it says of them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+        The rows.
+    weights : ndarray of shape (n,) or None
+        How often each counts.
+    is_trusted : ndarray of bool of shape (n,)
+        Which may be learnt from.
+    scaling, parts, settings
+        What scales them, and the detector's.
+    known : Known, optional
+        What labels say of them.
+    """
+    kernel = parts.kernel
+    rows = DistinctRows.of(X, weights)
     sphere = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
 
     def bounds_of(places: Array) -> Array:
         return bounds(places, rows.weights, settings)
 
-    arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(np.isin(drawn, trusted)), bounds_of)
+    arguments = (scaling, kernel, scaling.apply(rows.X), rows.holding(is_trusted), bounds_of)
     outliers = scaling.apply(known.outliers) if known is not None and len(known.outliers) else None
     if isinstance(parts.laplacian, NoGraph):
         learnt = whole_space.svdd(*arguments, sample_weight=rows.weights, outliers=outliers, **sphere)
@@ -115,30 +165,22 @@ def in_whole_space(
             sample_weight=rows.weights,
             scaled_without_itself=scaling.apply_to_training(rows.X, rows.weights) if many_columns else None,
             outliers=outliers,
-            surely_trusted=None if known is None else rows.holding(known.inliers[drawn]),
+            surely_trusted=None if known is None else rows.holding(known.inliers),
             **sphere,
         )
     places, solution = rows.solution(learnt.trusted, learnt.solution)
     n_outliers = len(solution.alpha) - len(places)
-    scores, left_out = np.empty(len(X)), np.empty(len(X))
-    scores[drawn], left_out[drawn] = rows.spread(learnt.scores), rows.spread(learnt.left_out_scores)
-    others = np.arange(len(X))
-    if not isinstance(parts.laplacian, NoGraph):  # without a metric no row has a part in what it is measured by
-        others = np.setdiff1d(others, drawn[places], assume_unique=True)
-    if others.size:
-        # New rows to the description, to the last bit: a label must be what predict says of the same row.
-        scores[others] = left_out[others] = learnt.description.scores(X[others])
     return Model(
         parts,
         learnt.description,
-        drawn[places],
+        places,
         solution,
         [record(0, solution)],
         "the whole space is described: there is no subspace to learn",
         0,
-        scores,
-        left_out,
-        solved=np.concatenate([drawn[places], len(X) + np.arange(n_outliers)]) if n_outliers else None,
+        rows.spread(learnt.scores),
+        rows.spread(learnt.left_out_scores),
+        solved=np.concatenate([places, len(X) + np.arange(n_outliers)]) if n_outliers else None,
     )
 
 
@@ -179,10 +221,11 @@ def in_subspace(
     n_outliers = 0 if known is None else len(known.outliers)
     solver = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
 
-    def fit_boundary(Z: Array, residual2: Array | None, last_alpha: Array | None) -> tuple[Boundary, QPSolution]:
+    def fit_boundary(points: Points, last: QPSolution | None) -> tuple[Boundary, QPSolution]:
+        last_alpha = None if last is None else last.alpha
         if n_outliers:
-            return Sphere.fit_with_outliers(Z, residual2, upper, n_outliers, last_alpha=last_alpha, **solver)
-        return boundary.fit(Z, residual2, upper, last_alpha=last_alpha, **solver)
+            return Sphere.fit_with_outliers(*points, upper, n_outliers, last_alpha=last_alpha, **solver)
+        return boundary.fit(*points, upper, last_alpha=last_alpha, **solver)
 
     result = alternate(
         data if known is None or not n_outliers else _with_outliers(data, feature_map, known, parts, settings),

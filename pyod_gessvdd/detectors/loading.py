@@ -6,10 +6,12 @@ import os
 from typing import Any
 
 from pyod_gessvdd.boundaries.half_space import HalfSpace
+from pyod_gessvdd.boundaries.slab import Slab
+from pyod_gessvdd.boundaries.soft_sphere import SoftSphere
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.persistence import check_plugins
 from pyod_gessvdd.description import Description
-from pyod_gessvdd.detectors.family import ESSVDD, ESVDD, GESVDD, GESVM, SSVDD, SVDD
+from pyod_gessvdd.detectors.family import ESSVDD, ESVDD, GESVDD, GESVM, L2SVDD, OCKSR, SSVDD, SVDD
 from pyod_gessvdd.detectors.gessvdd import GESSVDD
 from pyod_gessvdd.detectors.multimodal import MSSVDD
 from pyod_gessvdd.detectors.multimodal.detector import JointDescription, Modality
@@ -22,10 +24,11 @@ from pyod_gessvdd.saving.archive import read_archive
 from pyod_gessvdd.saving.decoding import Decoder, check_names
 from pyod_gessvdd.subspace import Subspace, Whitening
 from pyod_gessvdd.whole_space import WholeSpace
+from pyod_gessvdd.whole_space.known_outliers import KnownOutliers
 
 #: The detectors that a file may hold, and the value objects that they consist of.
 DETECTORS: dict[str, type[PyODContract]] = {
-    cls.__name__: cls for cls in (GESSVDD, SVDD, GESVDD, ESVDD, GESVM, SSVDD, ESSVDD, MSSVDD)
+    cls.__name__: cls for cls in (GESSVDD, SVDD, GESVDD, ESVDD, GESVM, SSVDD, ESSVDD, MSSVDD, L2SVDD, OCKSR)
 }
 RECORDS: dict[str, type] = {
     cls.__name__: cls
@@ -34,10 +37,13 @@ RECORDS: dict[str, type] = {
         FeatureMap,
         HalfSpace,
         JointDescription,
+        KnownOutliers,
         Modality,
         NormalScores,
         Origins,
         Scaling,
+        Slab,
+        SoftSphere,
         Sphere,
         Subspace,
         Whitening,

@@ -7,7 +7,7 @@ import numbers
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -23,9 +23,15 @@ from pyod_gessvdd.errors import ModelFileError, warn
 from pyod_gessvdd.linalg import RELATIVE_ZERO, weighted_quantiles
 from pyod_gessvdd.saving.archive import write_archive
 from pyod_gessvdd.saving.encoding import Encoder
+from pyod_gessvdd.sources import is_dask
 
 Array = np.ndarray
 
+#: What a detector has of every training row.
+PER_ROW = {
+    *("decision_scores_", "labels_", "alpha_", "trusted_", "support_", "outside_", "boundary_"),
+    *("_training_rows", "_training_scores"),
+}
 #: What ``predict_with_rejection`` says of a row that it does not decide.
 REJECTED = -2
 
@@ -49,6 +55,7 @@ class PyODContract(Conformal, BaseDetector):
     """
 
     threshold: str
+    thresholder_: Any
     plugins_: list[dict[str, str]]
 
     def __init__(self, contamination: Any = 0.1) -> None:
@@ -67,6 +74,9 @@ class PyODContract(Conformal, BaseDetector):
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """0 for inliers and 1 for outliers; with ``return_confidence`` also PyOD's confidence in each."""
         check_is_fitted(self, "decision_scores_")
+        if is_dask(X):
+            lazy = self._lazily("predict", X, "label", int)
+            return (lazy, self._lazily("predict_confidence", X, "confidence")) if return_confidence else lazy
         scores = self.decision_function(X)
         labels = self._labels(scores)
         return (labels, self._confidence(scores, labels)) if return_confidence else labels
@@ -87,6 +97,9 @@ class PyODContract(Conformal, BaseDetector):
         check_is_fitted(self, "decision_scores_")
         if method not in ("linear", "unify", "conformal"):
             raise ValueError(f"method must be 'linear', 'unify' or 'conformal', got {method!r}")
+        if is_dask(X):
+            lazy = self._lazily("predict_proba", X, ["inlier", "outlier"], method=method)
+            return (lazy, self._lazily("predict_confidence", X, "confidence")) if return_confidence else lazy
         scores = self.decision_function(X)
         if method == "linear":
             low, high = self._score_range
@@ -109,6 +122,8 @@ class PyODContract(Conformal, BaseDetector):
         least one is expected.
         """
         check_is_fitted(self, "decision_scores_")
+        if is_dask(X):
+            return self._lazily("predict_confidence", X, "confidence")
         scores = self.decision_function(X)
         return self._confidence(scores, self._labels(scores))
 
@@ -186,6 +201,19 @@ class PyODContract(Conformal, BaseDetector):
         ranks = np.searchsorted(np.sort(self.decision_scores_), self.decision_function(X))
         # All ranks are 0 where every row scores below the training data.
         return ranks / max(int(ranks.max()), 1) if normalized else ranks
+
+    def _lazily(self, name: str, X: Any, names: str | list[str], dtype: Any = float, **params: Any) -> Any:
+        """What a method says of the rows of a Dask collection, as a lazy one; it is called where the rows are."""
+        from pyod_gessvdd.sources.dask_rows import lazily
+
+        return lazily(partial(getattr(self._without_rows(), name), **params), X, names, dtype)
+
+    def _without_rows(self) -> PyODContract:
+        """A copy that scores and holds nothing of single training rows: what travels."""
+        light = copy.copy(self)
+        for name in PER_ROW & vars(light).keys():
+            setattr(light, name, np.empty(0))
+        return light
 
     # Files --------------------------------------------------------------------------------------------------------
 
@@ -303,14 +331,10 @@ class PyODContract(Conformal, BaseDetector):
     def _learn_threshold(self, scores: Array, boundary_score: float = 1.0, sample_weight: Array | None = None) -> Array:
         """``threshold_`` and what the methods above need; returns the labels of the rows that have these scores."""
         counting = scores if sample_weight is None else scores[sample_weight > 0]
-        self._score_range = float(counting.min()), float(counting.max())
-        self._mu = float(np.average(scores, weights=sample_weight))
-        deviation = float(np.sqrt(np.average((scores - self._mu) ** 2, weights=sample_weight)))
-        # Equal scores would make "unify" divide by zero.
-        self._sigma = max(deviation, np.finfo(float).eps * max(1.0, abs(self._mu)))
-        self.thresholder_: Any = None
+        mu = float(np.average(scores, weights=sample_weight))
+        deviation = float(np.sqrt(np.average((scores - mu) ** 2, weights=sample_weight)))
+        self._take_threshold(boundary_score, (float(counting.min()), float(counting.max())), mu, deviation)
         if self.threshold == "radius":
-            self.threshold_ = boundary_score
             labels = self._labels(scores)
         elif isinstance(self.contamination, numbers.Real):
             self.threshold_ = float(weighted_quantiles(scores, [1 - float(self.contamination)], sample_weight)[0])
@@ -323,13 +347,21 @@ class PyODContract(Conformal, BaseDetector):
             # An object's threshold of exactly 0 is a threshold; only a missing one is replaced.
             threshold = getattr(self.thresholder_, "thresh_", None)
             self.threshold_ = float(np.mean(labels)) if threshold is None else float(threshold)
-        self._outlier_rate = self._expected_outlier_rate(labels)
+        self._outlier_rate = self._expected_outlier_rate(len(labels), int(labels.sum()))
         return labels
 
-    def _expected_outlier_rate(self, labels: Array) -> float:
-        """The share of outliers that the threshold stands for, at least one row."""
-        n = len(labels)
+    def _take_threshold(
+        self, threshold: float, score_range: tuple[float, float], mean: float, deviation: float
+    ) -> None:
+        """``threshold_``, and what probabilities need: the smallest and largest score, their mean and deviation."""
+        self.threshold_, self._score_range, self._mu = threshold, score_range, mean
+        # Equal scores would make "unify" divide by zero.
+        self._sigma = max(deviation, np.finfo(float).eps * max(1.0, abs(mean)))
+        self.thresholder_ = None
+
+    def _expected_outlier_rate(self, n: int, n_above: int) -> float:
+        """The share of outliers that the threshold stands for, at least one of n rows; so many are labelled."""
         by_contamination = self.threshold == "contamination" and self.thresholder_ is None
-        count = n * float(self.contamination) if by_contamination else float(labels.sum())
+        count = n * float(self.contamination) if by_contamination else float(n_above)
         # PyOD's formulas round n · rate down: a whole number must not become the one below.
         return max(count, 1.0) * (1 + 1e-12) / n

@@ -21,6 +21,7 @@ PAPER: dict[str, Any] = {
     "n_components": None,
     "C": None,
     "nu": None,
+    "largest_bound": 1.0,
     "step_size": 0.1,
     "n_iter": 5,
     "tol": 0.0,

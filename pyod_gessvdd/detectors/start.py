@@ -16,7 +16,7 @@ DEFAULT_COMPONENTS, DEFAULT_COMPONENTS_PAPER = 300, 30
 
 
 def start(
-    Phi: Array,
+    Phi: Any,
     S_x: Array | None,
     settings: dict[str, Any],
     random_state: int,
@@ -28,7 +28,7 @@ def start(
     Parameters
     ----------
     Phi : ndarray of shape (N, F)
-        Centred features.
+        Centred features; with ``total`` anything of that shape.
     S_x : ndarray of shape (F, F) or None
         The graph's scatter.
     settings : dict

@@ -14,6 +14,7 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.explain.arguments import checked_columns, checked_indices
 from pyod_gessvdd.explain.explainer import Explainer, Origins, evenly_by_score
 from pyod_gessvdd.preprocessing import validated
+from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.whole_space import WholeSpace
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ Array = np.ndarray
 MAX_BAND_ROWS = 1000
 #: A score recomputed from the training rows is this close to the one found at fit, unless the rows were changed.
 SAME_SCORE = 1e-6
+#: So many rows of a source are looked at for references.
+MAX_SAMPLED = 5000
 
 
 class Explained(BaseEstimator):
@@ -39,6 +42,8 @@ class Explained(BaseEstimator):
     alpha_: Array
     decision_scores_: Array
     labels_: Array
+    threshold_: float
+    _training_scores: Any
     history_: list[dict[str, Any]]
     n_features_in_: int
     transform: Callable[[Any], Array]
@@ -50,6 +55,18 @@ class Explained(BaseEstimator):
         #: What ``decision_function`` gives for the training rows; ``decision_scores_`` may be as if left out.
         self._training_scores = scores
         self._origins = Origins.learn(self.description_, X, scores, self.labels_, self.alpha_)
+
+    def _keep_sampled_origins(self, source: Source, alpha_mean: Array | None) -> None:
+        """The same for the rows of a source, which are not kept; paths start from some of its normal rows."""
+        self._training_scores = None
+        if alpha_mean is not None:
+            self._origins = Origins(center=alpha_mean)
+            return
+        places = np.unique(np.linspace(0, len(source) - 1, MAX_SAMPLED).round().astype(int))
+        rows = source.take(places)
+        scores = self.description_.scores(rows)
+        labels = (scores > self.threshold_).astype(int)
+        self._origins = Origins.learn(self.description_, rows, scores, labels, np.zeros(len(rows)))
 
     @property
     def _explainer(self) -> Explainer:
@@ -210,10 +227,12 @@ class Explained(BaseEstimator):
     def _training(self, X: Any) -> Array:
         """The training rows, checked to be what the detector was fitted on."""
         check_is_fitted(self, "decision_scores_")
+        trained = self._training_scores
+        if trained is None:
+            raise ValueError("the rows of a source are not kept after fit; explain(X) takes any rows of it")
         rows = getattr(self, "_training_rows", None) if X is None else validated(self, X, reset=False)
         if rows is None:
             raise ValueError("the training rows are not saved with a model; pass them as X")
-        trained = self._training_scores
         if len(rows) != len(trained):
             raise ValueError(f"X must hold the {len(trained)} rows of the training data, got {len(rows)}")
         scores = self.description_.scores(rows)

@@ -53,11 +53,7 @@ class KNN(Laplacian):
         """L = D − A with A_ij = 1, or w_i w_j with sample weights, if i ∈ N_j or j ∈ N_i."""
         from sklearn.neighbors import NearestNeighbors
 
-        if not isinstance(self.n_neighbors, Integral) or not 1 <= self.n_neighbors < len(Phi):
-            raise ValueError(
-                f"{self.name} needs a whole n_neighbors of at least 1 and more samples than neighbours, "
-                f"got n_neighbors={self.n_neighbors!r} and {len(Phi)} samples"
-            )
+        self.check_neighbors(len(Phi))
         # Among equally near points the search takes those it meets first: that must not be the order of the input.
         order = rows_by_content(Phi)
         ordered = Phi[order]
@@ -75,6 +71,19 @@ class KNN(Laplacian):
         L = Graph.from_adjacency(A).base
         return Graph(len(Phi), L, is_estimate=len(Phi) > self.max_exact)
 
+    def check_neighbors(self, N: int) -> None:
+        """Raise a ``ValueError`` if N samples do not have so many neighbours."""
+        if not isinstance(self.n_neighbors, Integral) or not 1 <= self.n_neighbors < N:
+            raise ValueError(
+                f"{self.name} needs a whole n_neighbors of at least 1 and more samples than neighbours, "
+                f"got n_neighbors={self.n_neighbors!r} and {N} samples"
+            )
+
+    def check_queries(self, N: int) -> None:
+        """Raise a ``ValueError`` if so many of N samples cannot be drawn."""
+        if not isinstance(self.n_queries, Integral) or not 1 <= self.n_queries <= N:
+            raise ValueError(f"n_queries must be a whole number from 1 to the {N} samples, got {self.n_queries!r}")
+
     def _sampled_edges(self, search: Any, Phi: Array, random_state: Any) -> sp.csr_array:
         """The edges of a sample of points, weighted so that their expected sum is the whole graph.
 
@@ -82,8 +91,7 @@ class KNN(Laplacian):
         both sides, so each side brings half of it. Hence the neighbours' own lists are searched as well.
         """
         N = len(Phi)
-        if not isinstance(self.n_queries, Integral) or not 1 <= self.n_queries <= N:
-            raise ValueError(f"n_queries must be a whole number from 1 to the {N} samples, got {self.n_queries!r}")
+        self.check_queries(N)
         queries = np.sort(check_random_state(random_state).choice(N, self.n_queries, replace=False))
         lists = _neighbours(search, Phi, queries)
         others, position = np.unique(lists, return_inverse=True)

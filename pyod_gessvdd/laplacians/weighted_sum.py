@@ -56,7 +56,7 @@ class WeightedSum(Laplacian):
 
     def build(self, Phi: Array, random_state: Any, sample_weight: Array | None = None) -> Graph:
         """L = Σ_k w_k L_k."""
-        given = self._given_weights()
+        given = self.checked_weights()
         for laplacian in self.laplacians:
             if isinstance(laplacian, NoGraph):
                 raise ValueError(f"{laplacian.name!r} has no graph and cannot be part of a sum of graphs")
@@ -66,14 +66,16 @@ class WeightedSum(Laplacian):
         ]
         if given is None:
             names = [laplacian.name for laplacian in self.laplacians]
-            self.weights_, factors = _learn_weights(graphs, names, Phi, sample_weight)
+            total = gram(Phi, column_means(Phi, sample_weight), sample_weight)
+            scatters = [graph.scatter(Phi) for graph in graphs]
+            self.weights_, factors = learn_weights(scatters, names, total, len(Phi))
         else:
             self.weights_ = factors = np.array(given, dtype=float)
         first, *rest = (float(factor) * graph for factor, graph in zip(factors, graphs, strict=True))
         return sum(rest, start=first)
 
-    def _given_weights(self) -> list[float] | None:
-        """The weights, checked; None if they are to be learnt."""
+    def checked_weights(self) -> list[float] | None:
+        """The weights of the graphs; None if they are to be learnt."""
         if isinstance(self.weights, str):
             if self.weights != "auto":
                 raise ValueError(f"the weights of a sum of graphs must be numbers or 'auto', got {self.weights!r}")
@@ -88,18 +90,26 @@ class WeightedSum(Laplacian):
         return weights
 
 
-def _learn_weights(
-    graphs: list[Graph], names: list[str], Phi: Array, sample_weight: Array | None
-) -> tuple[Array, Array]:
-    """The weights of the graphs scaled to the trace of S_t, and with this scale in them, those of the graphs."""
-    total = gram(Phi, column_means(Phi, sample_weight), sample_weight)
+def learn_weights(scatters: list[Array], names: list[str], total: Array, n_rows: int) -> tuple[Array, Array]:
+    """The weights of the graphs scaled to the trace of S_t, and with this scale in them, those of the graphs.
+
+    Parameters
+    ----------
+    scatters : list of ndarray of shape (F, F)
+        S_k of each graph.
+    names : list of str
+        What the graphs are called.
+    total : ndarray of shape (F, F)
+        S_t.
+    n_rows : int
+        N.
+    """
     size = float(np.trace(total))
-    traces, alignments = np.empty(len(graphs)), np.empty(len(graphs))
-    for k, (graph, name) in enumerate(zip(graphs, names, strict=True)):
-        S = graph.scatter(Phi)
+    traces, alignments = np.empty(len(scatters)), np.empty(len(scatters))
+    for k, (S, name) in enumerate(zip(scatters, names, strict=True)):
         traces[k], alignments[k] = np.trace(S), np.vdot(S, total)
         # Relative to a weight of one per sample and edge, what is left of a scatter of zero is rounding.
-        if not (traces[k] > RELATIVE_ZERO * size / len(Phi) and alignments[k] > RELATIVE_ZERO * traces[k] * size):
+        if not (traces[k] > RELATIVE_ZERO * size / n_rows and alignments[k] > RELATIVE_ZERO * traces[k] * size):
             raise ValueError(
                 f"laplacian {name!r} sees none of the features' scatter: it has no weight in an 'auto' sum"
             )

@@ -85,7 +85,20 @@ class FrankWolfe(QPBackend):
             center = start.p
         else:
             center = _sampled_center(dual) if dual.n_samples >= SAMPLE_ABOVE else np.zeros(dual.Z.shape[1])
-        shell = _Shell.whole(dual)
+        ended = self.finish(Shell.whole(dual), center, start)
+        alpha = np.zeros(dual.n_samples)
+        for rows in ended.outside:
+            alpha[rows] = dual.upper[rows]
+        alpha[ended.shell.rows] = ended.alpha
+        extras = {"n_shell": ended.shell.dual.n_samples}
+        return QPSolution(alpha, n_iter=ended.n_passes, status=self.status(ended.n_passes), extras=extras)
+
+    def status(self, passes: int) -> str:
+        """What the host is told after so many passes."""
+        return "solved" if passes < self.max_iter else f"stopped after max_iter={self.max_iter} passes"
+
+    def finish(self, shell: Shell, center: Array, start: Vertex | None = None) -> Ended:
+        """From a shell on, until nothing in it is undecided."""
         outside: list[Array] = []
         passes = 0
         while True:
@@ -96,13 +109,8 @@ class FrankWolfe(QPBackend):
             outside.append(shell.rows_at(progress.band.outside))
             center, start = progress.center, None
             shell = shell.shrink(progress.band)
-        alpha = np.zeros(dual.n_samples)
-        for rows in outside:
-            alpha[rows] = dual.upper[rows]
         # A sum of vertices may pass a bound by its last bit.
-        alpha[shell.rows] = np.minimum(progress.alpha, shell.dual.upper)
-        status = "solved" if passes < self.max_iter else f"stopped after max_iter={self.max_iter} passes"
-        return QPSolution(alpha, n_iter=passes, status=status, extras={"n_shell": shell.dual.n_samples})
+        return Ended(outside, shell, np.minimum(progress.alpha, shell.dual.upper), passes)
 
 
 def _loops(compiled: bool | str) -> Any:
@@ -141,7 +149,16 @@ class _Progress(NamedTuple):
     band: _Band | None = None
 
 
-class _Shell(NamedTuple):
+class Ended(NamedTuple):
+    """How a descent ends: the rows decided to be outside on the way, the last shell, and α on it."""
+
+    outside: list[Array]
+    shell: Shell
+    alpha: Array
+    n_passes: int
+
+
+class Shell(NamedTuple):
     """The part of the problem that is still undecided: its points, and what the decided ones contribute."""
 
     dual: SVDDDual
@@ -151,17 +168,18 @@ class _Shell(NamedTuple):
     kappa0: float
 
     @classmethod
-    def whole(cls, dual: SVDDDual) -> _Shell:
+    def whole(cls, dual: SVDDDual) -> Shell:
+        """All points."""
         return cls(dual, slice(None), 1.0, np.zeros(dual.Z.shape[1]), 0.0)
 
     def rows_at(self, indices: Array) -> Array:
         """The rows of the whole problem that these points of the shell are."""
         return indices if isinstance(self.rows, slice) else self.rows[indices]
 
-    def shrink(self, band: _Band) -> _Shell:
+    def shrink(self, band: _Band) -> Shell:
         """The problem of the undecided points."""
         upper = self.dual.upper[band.outside]
-        return _Shell(
+        return Shell(
             self.dual.take(band.undecided),
             self.rows_at(band.undecided),
             self.budget - float(upper.sum()),
@@ -188,7 +206,7 @@ class _Shell(NamedTuple):
         return Vertex(indices, alpha, p, kappa), distances
 
     def _descend(self, center: Array, start: Vertex | None, max_iter: int) -> _Progress:
-        kept = _Kept(self.dual.Z.shape[1])
+        kept = Kept(self.dual.Z.shape[1])
         # A feasible start with its own centre gives a gap, and with it a band, in the first pass.
         if start is not None:
             kept.add(start, 1.0)
@@ -226,7 +244,7 @@ class _Shell(NamedTuple):
         return _Band(np.flatnonzero(outside), np.flatnonzero(undecided))
 
 
-class _Kept:
+class Kept:
     """The vertices that have a positive weight, their images in arrays that grow, and the weights."""
 
     def __init__(self, d: int) -> None:
@@ -240,6 +258,7 @@ class _Kept:
         self.images, self.kappas, self.weights = rows[:, :-2], rows[:, -2], rows[:, -1]
 
     def add(self, vertex: Vertex, weight: float) -> None:
+        """One more vertex."""
         n = len(self.vertices)
         if n == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])

@@ -16,15 +16,24 @@ import numpy as np
 import scipy.sparse as sp
 
 from pyod_gessvdd.components.contracts import Component
-from pyod_gessvdd.components.registry import registry
+from pyod_gessvdd.components.registry import KINDS, registry
 from pyod_gessvdd.errors import ModelFileError
+from pyod_gessvdd.feature_laplacians.given import GivenFeatureLaplacian
+from pyod_gessvdd.kernels.algebra import InnerProduct, KernelProduct, KernelSum
 from pyod_gessvdd.laplacians.given import GivenLaplacian
 from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
 
 Array = np.ndarray
 
 #: Components that have no name in the registry, because they are made from what a user hands over.
-UNNAMED: dict[str, type[Component]] = {"given": GivenLaplacian, "weighted_sum": WeightedSum}
+UNNAMED: dict[str, type[Component]] = {
+    "given": GivenLaplacian,
+    "weighted_sum": WeightedSum,
+    "given_feature_laplacian": GivenFeatureLaplacian,
+    "kernel_sum": KernelSum,
+    "kernel_product": KernelProduct,
+    "inner_product": InnerProduct,
+}
 
 
 class Encoder:
@@ -113,7 +122,7 @@ class Encoder:
         """Kind and name, by which a reader finds the class; a plugin is noted."""
         for name, unnamed in UNNAMED.items():
             if type(component) is unnamed:
-                return "laplacian", name
+                return next(kind for kind, contract in KINDS.items() if issubclass(unnamed, contract)), name
         for entry in registry().registrations:
             if entry.component is type(component):
                 if not entry.is_builtin:

@@ -69,18 +69,23 @@ class Gradient(Updater):
 
     def gradient(self, state: UpdateState) -> Array:
         """ΔL, of shape (d, F)."""
-        psi = 0 if self.psi is None else self.psi
-        beta = DEFAULT_BETA if self.beta is None else self.beta
-        check_regulariser(psi, beta)
         Q, S_inv = state.Q, state.S_inv
-        QS = state.alpha_scatter_dot(Q.T).T
-        if beta and (regulariser := self._regulariser(psi, state)) is not None:
-            samples = Samples(state.Phi, state.alpha, state.boundary, state.sample_weight)
-            QS += beta * regulariser.products([Q], [samples])[0]
+        QS = self.regularised_dot(state, Q)
         gradient = 2.0 * S_inv @ QS
         if state.S_x is not None:
             gradient -= 2.0 * S_inv @ (QS @ Q.T) @ S_inv @ state.scatter_dot(Q.T).T
         return gradient
+
+    def regularised_dot(self, state: UpdateState, Q: Array) -> Array:
+        """Q S with S = S_α + β X M Xᵀ, of the shape of Q."""
+        psi = 0 if self.psi is None else self.psi
+        beta = DEFAULT_BETA if self.beta is None else self.beta
+        check_regulariser(psi, beta)
+        QS = state.alpha_scatter_dot(Q.T).T
+        if beta and (regulariser := self._regulariser(psi, state)) is not None:
+            samples = Samples(state.Phi, state.alpha, state.boundary, state.sample_weight)
+            QS += beta * regulariser.products([Q], [samples])[0]
+        return QS
 
     def _regulariser(self, psi: Any, state: UpdateState) -> Regulariser | None:
         """ψ; the scatter of a graph is found once in a fit."""

@@ -59,6 +59,7 @@ NOT_APPLICABLE = {
     **{("none", f"check_laplacian_{check}"): "it has no graph" for check in NO_GRAPH},
     ("identity", "check_laplacian_rows_sum_to_zero"): "it declares kills_constants = False",
     ("spectral_regression", "check_updater_without_a_graph"): "it declares needs_graph = True",
+    ("newton_ssvdd", "check_updater_moves_the_criterion_as_asked"): "it declares improves_criterion = None",
     ("interior_point", "check_qp_backend_warm_start"): "it declares supports_warm_start = False",
     ("libsvm", "check_qp_backend_warm_start"): "it declares supports_warm_start = False",
     ("sigmoid", "check_kernel_inner_products"): "it declares positive_definite = False",

@@ -111,6 +111,13 @@ def test_quick_is_two_splits_of_heart_and_resuming_adds_what_is_new_only(bench, 
     assert not (tmp_path / "run" / "sensitivity").exists()
 
 
+def test_the_report_of_comparisons_names_the_command_that_draws_this_one(bench, tmp_path):
+    assert bench("--methods", "ESVDD", "--splits", 1, "--no-plots").exit_code == 0
+    done = CliRunner().invoke(main, ["report", str(tmp_path / "run")])
+    assert done.exit_code == 2
+    assert "is one of gessvdd bench paper; the same command with --resume draws its report" in done.stderr
+
+
 def test_a_non_linear_run_searches_the_width(bench, tmp_path):
     assert bench("--methods", "ESVDD", "--nonlinear", "--splits", 1, "--no-plots").exit_code == 0
     parameters = [json.loads(text) for (text,) in rows(tmp_path / "run", "SELECT parameters FROM detectors")]

@@ -183,7 +183,7 @@ def test_without_a_name_and_a_kind_everything_is_checked(check, monkeypatch):
     assert everything.exit_code == 0
     assert everything.stdout == check("--all", "--json").stdout
     found = [(row["kind"], row["name"]) for row in json.loads(everything.stdout)]
-    assert found == [(row["kind"], row["name"]) for row in plugins.available() if row["kind"] != "plugin"]
+    assert found == [(row["kind"], row["name"]) for row in plugins.available() if row["kind"] in plugins.KINDS]
 
 
 @pytest.mark.parametrize(

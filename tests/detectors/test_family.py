@@ -20,7 +20,7 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import check_estimator
 
 import pyod_gessvdd
-from pyod_gessvdd import ESSVDD, ESVDD, GESSVDD, GESVDD, GESVM, SSVDD, SVDD, Kernel, UpdateState
+from pyod_gessvdd import ESSVDD, ESVDD, GESSVDD, GESVDD, GESVM, L2SVDD, OCKSR, SSVDD, SVDD, Kernel, UpdateState
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.detectors.variants import VARIANTS
 from pyod_gessvdd.errors import ComponentError
@@ -30,7 +30,7 @@ from pyod_gessvdd.subspace import random_directions, whiten
 from pyod_gessvdd.updaters.gradient import Gradient
 from tests.detectors.test_pyod_contract import EXPECTED_FAILURES, left_out_factor
 
-FAMILY = (SVDD, ESVDD, GESVDD, GESVM, SSVDD, ESSVDD)
+FAMILY = (SVDD, ESVDD, GESVDD, GESVM, SSVDD, ESSVDD, L2SVDD, OCKSR)
 GRAPHS = ("identity", "pca", "within", "knn", "0.7*knn + 0.3*pca")
 
 
@@ -457,7 +457,16 @@ def test_the_diagonal_of_a_kernel_is_that_of_its_matrix(name):
 # Linear where that is the same code in a third of the time; the one-class SVM's hyperplane needs the RBF kernel.
 @pytest.mark.parametrize(
     "detector",
-    [SVDD(kernel="linear"), ESVDD(kernel="linear"), GESVDD(), GESVM(), SSVDD(kernel="linear"), ESSVDD(kernel="linear")],
+    [
+        SVDD(kernel="linear"),
+        ESVDD(kernel="linear"),
+        GESVDD(),
+        GESVM(),
+        SSVDD(kernel="linear"),
+        ESSVDD(kernel="linear"),
+        L2SVDD(kernel="linear"),
+        OCKSR(),
+    ],
     ids=lambda detector: type(detector).__name__,
 )
 def test_sklearns_checks_pass(detector):

@@ -16,9 +16,11 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 import pyod_gessvdd
-from pyod_gessvdd import ESSVDD, ESVDD, GESSVDD, GESVDD, GESVM, MSSVDD, SSVDD, SVDD, Kernel
+from pyod_gessvdd import ESSVDD, ESVDD, GESSVDD, GESVDD, GESVM, L2SVDD, MSSVDD, OCKSR, SSVDD, SVDD, Kernel
 from pyod_gessvdd.components import registry
 from pyod_gessvdd.errors import MissingPluginError, ModelFileError
+from pyod_gessvdd.kernels.algebra import KernelProduct
+from pyod_gessvdd.kernels.linear import Linear
 from pyod_gessvdd.kernels.pairwise import RBF
 from pyod_gessvdd.laplacians.knn import KNN
 
@@ -47,6 +49,17 @@ CASES = {
     "SSVDD": SSVDD(psi=2),
     "ESSVDD": ESSVDD(),
     "MSSVDD": MSSVDD({"a": [0, 1], "b": slice(2, 4)}, kernel="rbf"),
+    "MSSVDD with graphs": MSSVDD({"a": [0, 1], "b": slice(2, 4)}, regularizer=["knn", np.eye(80)], beta=0.1),
+    "X-SSVDD": SSVDD(psi=KNN(3), beta=0.1),
+    "L2SVDD": L2SVDD(),
+    "OCKSR": OCKSR(),
+    "sum of kernels": GESSVDD(kernel="0.5*rbf + 0.3*laplacian*mixed + linear"),
+    "product of kernels": GESSVDD(kernel=KernelProduct([RBF(), Linear()]), n_components=3),
+    "feature graph": GESSVDD(kernel="linear", n_components=2, feature_laplacian="feature_knn"),
+    "given feature graph": SSVDD(kernel="linear", n_components=2, feature_laplacian=np.eye(4)),
+    "labels": GESSVDD(use_labels=True, random_state=0),
+    "labels of SVDD": SVDD(use_labels=True),
+    "labels in a subspace": GESSVDD(use_labels=True, kernel="linear", n_components=2),
 }
 
 
@@ -61,7 +74,8 @@ def new():
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_loaded_detector_gives_the_same_bits(name, new, tmp_path):
-    detector = CASES[name].fit(rows())
+    known = np.where(np.arange(80) % 30 == 7, 1, -1)
+    detector = CASES[name].fit(rows(), known if CASES[name].get_params().get("use_labels") else None)
     detector.save(tmp_path / "model")
     loaded = pyod_gessvdd.load(tmp_path / "model")
     assert type(loaded) is type(detector)

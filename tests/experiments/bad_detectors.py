@@ -124,8 +124,9 @@ class LeavesChildren(Good):
             if os.fork() == 0:
                 if detached:
                     os.setsid()
-                with open(f"{self.mark}-{int(detached)}", "w") as file:
+                with open(f"{self.mark}-unfinished-{int(detached)}", "w") as file:
                     file.write(str(os.getpid()))
+                os.replace(file.name, f"{self.mark}-{int(detached)}")
                 time.sleep(600)
                 os._exit(0)
         while not all(os.path.exists(f"{self.mark}-{place}") for place in (0, 1)):

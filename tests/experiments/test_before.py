@@ -1,4 +1,7 @@
-"""The old commands with the old options give the old numbers, kept in ``tests/before``."""
+"""The old commands with the old options give the old numbers, kept in ``tests/before``.
+
+Those of the graph Sw are from after a change: the rows in which k-means starts do not depend on the columns' order.
+"""
 
 from __future__ import annotations
 

@@ -52,3 +52,8 @@ def _select(values, vectors, d, direction):
     positive = [k for k in np.argsort(values) if values[k] > 1e-9 * values.max()]
     chosen = positive[:d] if direction == "min" else positive[::-1][:d]
     return values[chosen], vectors[:, chosen]
+
+
+def newton_ssvdd(Q, S, eta):
+    """Q + η ΔL H⁺ with ΔL = 2QS and the Hessian H = 2S of every row (Newton method-based S-SVDD); η < 0 goes down."""
+    return Q + eta * (np.linalg.pinv(2 * S, rcond=1e-10, hermitian=True) @ (2 * Q @ S).T).T

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyod_gessvdd.experiments.metrics import described
 from pyod_gessvdd.experiments.report.labels import place_labels
-from pyod_gessvdd.experiments.report.style import MUTED, NORMAL, OUTLIER, plain, styled
+from pyod_gessvdd.experiments.report.style import INK, MUTED, NORMAL, OUTLIER, plain, styled
 from pyod_gessvdd.experiments.statistics.bayes import ROPE
 from pyod_gessvdd.experiments.statistics.losses import LABELS
 
@@ -62,7 +62,7 @@ def scatter(table: pd.DataFrame, subject: str, metric: str, size: float = 5.2) -
 def by_trait(table: pd.DataFrame, subject: str, metric: str) -> Figure:
     """The difference to the best other detector against each trait of the data, with the median of each third."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     names = [name for name in LABELS if name in table]
     n_columns = min(3, len(names))
@@ -77,9 +77,11 @@ def by_trait(table: pd.DataFrame, subject: str, metric: str) -> Figure:
         panel.plot(x[lost], y[lost], "o", color=OUTLIER, markersize=3.2, alpha=0.7)
         for third in np.array_split(np.argsort(x, kind="stable"), 3):
             if len(third) > 1:
-                panel.plot([x[third].min(), x[third].max()], [np.median(y[third])] * 2, color="black", linewidth=1.6)
+                panel.plot([x[third].min(), x[third].max()], [np.median(y[third])] * 2, color=INK, linewidth=1.6)
         if name in LOGARITHMIC:
             panel.set_xscale("log")
+            few_decades = x.max() < 30 * x.min()
+            panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few_decades else (1,)))
             panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
             panel.xaxis.set_minor_formatter(NullFormatter())
         panel.set_xlabel(LABELS[name])

@@ -173,7 +173,7 @@ def _measured(job: Job, splits: Sequence[Split]) -> JobResult:
     _warm_up(job, splits[0])
     _seed_global_generators(job.seed)
     wanted = [one if isinstance(one, Metric) else metric(one) for one in job.metrics]
-    done = [_of_split(job, split, wanted) for split in splits]
+    done = [_of_split(job, split, wanted, for_pictures=True) for split in splits]
     # Folds are there to choose by: they take no part in the times.
     folds = [_of_split(job, fold, wanted[:1]).figures[wanted[0].name] for split in splits for fold in split.inner]
     values = {name: _mean([one.figures[name] for one in done]) for name in job.figures}
@@ -191,12 +191,14 @@ def _mean(values: Sequence[float]) -> float | None:
     return None if np.isnan(mean) else mean
 
 
-def _of_split(job: Job, split: Split, metrics: Sequence[Metric]) -> _Measured:
+def _of_split(job: Job, split: Split, metrics: Sequence[Metric], for_pictures: bool = False) -> _Measured:
+    """Fit and measure; scores are also kept for the report's pictures, if the detector gives any."""
     given = {} if split.contamination is None else {"contamination": split.contamination}
     detector = job.detector.build(job.seed, **given)
     # Copies: a detector that changes its input must not change the next one's.
     train, test = split.train.copy(), split.test.copy()
     needs_scores = any(one.needs == "scores" for one in metrics)
+    needs_scores |= for_pictures and hasattr(detector, "decision_function")
     scores = None
     with peak_memory() as peak:
         cpu, start = time.process_time(), time.perf_counter()

@@ -108,6 +108,10 @@ def test_a_folder_without_tables_is_refused(tmp_path):
 
 def test_collections_are_found_under_the_data_folder(data_dir, monkeypatch):
     assert [dataset.name for dataset in resolve_datasets(["adbench", "odds"], data_dir=data_dir)] == ["6_cardio", "wbc"]
+    (data_dir / "oddbench").mkdir()
+    np.savez(data_dir / "oddbench" / "FloodRisk.npz", X=X + 2, y=Y)
+    assert only(resolve_datasets("oddbench", data_dir=data_dir)).name == "FloodRisk"
+    assert only(resolve_datasets("oddbench/floodrisk", data_dir=data_dir)).name == "FloodRisk"
     monkeypatch.setenv(DATA_VARIABLE, str(data_dir))
     assert (
         only(resolve_datasets("adbench/cardio")).name == only(resolve_datasets("adbench/6_cardio")).name == "6_cardio"

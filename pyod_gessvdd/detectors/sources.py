@@ -1,0 +1,142 @@
+"""What detectors do with sources: fit them by walking their rows, and score rows where they are."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from pyod_gessvdd.detectors.streaming import NO_ROWS, StreamedModel
+from pyod_gessvdd.preprocessing import validated
+from pyod_gessvdd.sources.arrays import ArraySource
+from pyod_gessvdd.sources.source import Source
+from pyod_gessvdd.streamed.columns import HELD_ROWS, Column
+from pyod_gessvdd.streamed.order import Values, quantiles, sketch
+from pyod_gessvdd.streamed.sums import Moments
+
+Array = np.ndarray
+
+#: From the scores of more rows than are held in memory so many evenly spaced order statistics are kept, to compare new
+#: rows with (p-values, confidences); see :func:`~pyod_gessvdd.streamed.order.sketch` for what a rank misses by.
+KEPT_SCORES = 100_000
+
+
+def checked_columns(detector: Any, source: Source, *, reset: bool) -> None:
+    """Let scikit-learn's checks see the number and the names of the columns."""
+    head: Any = source.take(np.arange(min(2, source.n_rows)))
+    if source.names is not None:
+        import pandas
+
+        head = pandas.DataFrame(head, columns=source.names)
+    validated(detector, np.nan_to_num(head) if source.names is None else head.fillna(0.0), reset=reset)
+
+
+def publish_rows(detector: Any, model: StreamedModel, source: Source) -> None:
+    """Put what a fit says of every row of a source under its public names, and learn the threshold from it."""
+    detector.boundary_ = model.boundary
+    boundary_score = _boundary_score(detector, model, source)
+    if source.is_lazy:
+        detector.decision_scores_, detector.alpha_, detector.trusted_, side = source.lazy(model.of_rows, NO_ROWS)
+        detector.support_, detector.outside_ = (side > 0).nonzero()[0], (side == 2).nonzero()[0]
+        _learn_threshold(detector, source, _ScoresOf(model.of_rows), boundary_score)
+        detector.labels_ = detector._labels(detector.decision_scores_)
+        return
+    scores, alpha, trusted = (Column(kind, source.n_rows) for kind in (float, float, bool))
+    support, outside = Column(int, source.n_rows), Column(int, source.n_rows)
+    start = 0
+    for found in source.map(model.of_rows):
+        scores.append(found.scores)
+        alpha.append(found.alpha)
+        trusted.append(found.trusted)
+        support.append(start + np.flatnonzero(found.side))
+        outside.append(start + np.flatnonzero(found.side == 2))
+        start += len(found.scores)
+    detector.alpha_, detector.trusted_ = alpha.finished(), trusted.finished()
+    detector.support_, detector.outside_ = support.finished(), outside.finished()
+    detector.decision_scores_ = scores.finished()
+    if source.n_rows <= HELD_ROWS:
+        detector._process_decision_scores(boundary_score=boundary_score)
+        return
+    column = ArraySource(detector.decision_scores_.reshape(-1, 1))
+    _learn_threshold(detector, column, _first_column, boundary_score)
+    labels = Column(np.int8, source.n_rows)
+    for block in column.map(_first_column):
+        labels.append(detector._labels(block))
+    detector.labels_ = labels.finished()
+
+
+def _boundary_score(detector: Any, model: StreamedModel, source: Source) -> float:
+    """The score of a new row on the boundary, see :meth:`~pyod_gessvdd.detectors.model.Model.boundary_score`."""
+    if detector.threshold != "radius" or not model.has_left_out:
+        return 1.0
+    trusted = source.where(_TrustedOf(model.of_rows))
+    return float(quantiles(trusted, _ScoresOf(model.of_rows), [1.0 - model.nu])[0])
+
+
+def _learn_threshold(detector: Any, source: Source, values: Values, boundary_score: float) -> None:
+    """The threshold and what new rows are compared with, from one score per row; none of them is held."""
+    if not isinstance(detector.contamination, Real):
+        raise ValueError(
+            "a PyThresh object needs all scores in memory; give contamination as a number, or fit a source of at most "
+            f"{HELD_ROWS:,} rows"
+        )
+    ends = list(source.map(_Range(values)))
+    total: Moments = sum((part for _, _, part in ends[1:]), start=ends[0][2])
+    shares = [1.0 - float(detector.contamination)] if detector.threshold == "contamination" else []
+    threshold = float(quantiles(source, values, shares)[0]) if shares else boundary_score
+    detector._take_threshold(
+        threshold,
+        (min(low for low, _, _ in ends), max(high for _, high, _ in ends)),
+        float(total.mean[0]),
+        float(np.sqrt(total.scatter[0, 0] / total.n_rows)),
+    )
+    above = sum(source.map(_Above(values, threshold)))
+    detector._outlier_rate = detector._expected_outlier_rate(source.n_rows, above)
+    detector._calibrate(sketch(source, values, KEPT_SCORES))
+
+
+class _ScoresOf:
+    """The scores among the results of rows."""
+
+    def __init__(self, of_rows: Any) -> None:
+        self.of_rows = of_rows
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        return self.of_rows(block, rows).scores
+
+
+class _TrustedOf(_ScoresOf):
+    """Whether rows are trusted, among their results."""
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        return self.of_rows(block, rows).trusted
+
+
+def _first_column(block: Array, rows: Array) -> Array:
+    return block[:, 0]
+
+
+class _Range:
+    """The smallest and the largest score of a block, and their moments."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+
+    def __call__(self, block: Array, rows: Array) -> tuple[float, float, Moments]:
+        scores = self.values(block, rows)
+        if not len(scores):
+            return np.inf, -np.inf, Moments(0, np.zeros(1), np.zeros((1, 1)))
+        mean = scores.mean()
+        moments = Moments(len(scores), np.array([mean]), np.array([[((scores - mean) ** 2).sum()]]))
+        return float(scores.min()), float(scores.max()), moments
+
+
+class _Above:
+    """How many scores of a block are above the threshold."""
+
+    def __init__(self, values: Values, threshold: float) -> None:
+        self.values, self.threshold = values, threshold
+
+    def __call__(self, block: Array, rows: Array) -> int:
+        return int(np.count_nonzero(self.values(block, rows) > self.threshold))

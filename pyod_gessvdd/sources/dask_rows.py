@@ -1,0 +1,234 @@
+"""Dask arrays and DataFrames as sources: functions go to the blocks, on the scheduler that the user has chosen."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from pyod_gessvdd.errors import SourceError, warn
+from pyod_gessvdd.sources.source import Result, Source
+
+Array = np.ndarray
+
+#: A function of up to so many bytes is sent with every block, a larger one once to each worker.
+SMALL_FUNCTION = 100_000
+
+
+class DaskSource(Source):
+    """The rows of a Dask array or DataFrame; its own chunks or partitions are the blocks.
+
+    Every pass computes the blocks anew: ``persist`` a collection that is slow to load and fits into the memory of the
+    workers. Rows stay where they are; what travels is what the functions of a pass return.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Rows in chunks of known sizes, each with all columns; an array whose columns are split is rechunked with a
+        warning.
+    """
+
+    def __init__(self, X: Any) -> None:
+        if hasattr(X, "columns"):
+            self.names = [str(name) for name in X.columns]
+            self.n_columns = len(self.names)
+            for name, kind in zip(X.columns, X.dtypes, strict=True):
+                _check_kind(kind, f"column {name!r} of the Dask DataFrame")
+            self._dtypes = [str(kind) for kind in X.dtypes]
+            self._blocks = X.to_delayed()
+            self._lengths = [int(n) for n in X.map_partitions(len).compute()]
+        else:
+            if X.ndim != 2:
+                raise SourceError(f"a source of rows needs an array with two dimensions, got shape {X.shape}")
+            _check_kind(X.dtype, "the Dask array")
+            if np.isnan(np.array(X.chunks[0], dtype=float)).any():
+                raise SourceError(
+                    "the Dask array has chunks of unknown sizes, so that its rows have no places; call "
+                    "X.compute_chunk_sizes() first"
+                )
+            if len(X.chunks[1]) > 1:
+                warn(
+                    f"the columns of the Dask array are split into {len(X.chunks[1])} chunks; rechunking them into "
+                    "one, which moves data: X.rechunk({1: -1}) before persist avoids it"
+                )
+                X = X.rechunk({1: -1})
+            self.n_columns = int(X.shape[1])
+            self._dtypes = [str(X.dtype)]
+            self._blocks = list(X.to_delayed().ravel())
+            self._lengths = [int(n) for n in X.chunks[0]]
+        # An empty partition has nothing to add.
+        kept = [place for place, length in enumerate(self._lengths) if length]
+        self._numbers, self._blocks = kept, [self._blocks[place] for place in kept]
+        self._lengths = [self._lengths[place] for place in kept]
+        self._client = _client()
+        self.n_rows = sum(self._lengths)
+        self._starts = [int(start) for start in np.cumsum([0, *self._lengths[:-1]])]
+
+    @property
+    def is_lazy(self) -> bool:
+        """Results for every row stay with the rows."""
+        return True
+
+    def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
+        """What the function returns for each block, computed by the scheduler."""
+        import dask
+
+        if self._client is not None and self._client.status not in ("running", "connecting"):
+            # Without its client Dask would go on in this process.
+            raise _gone(f"the client is {self._client.status}")
+        try:
+            results = dask.compute(*self._tasks(function))
+        except Exception as error:
+            if _is_of_connection(error):
+                raise _gone(type(error).__name__) from error
+            raise
+        return iter(results)
+
+    def lazy(self, function: Callable[[Array, Array], tuple[Array, ...]], example: tuple[Array, ...]) -> list[Any]:
+        """One Dask array for each array that the function returns."""
+        import dask.array
+
+        tasks = self._tasks(function)
+        return [
+            dask.array.concatenate(
+                [
+                    dask.array.from_delayed(task[place], shape=(length,), dtype=values.dtype)
+                    for task, length in zip(tasks, self._lengths, strict=True)
+                ]
+            )
+            for place, values in enumerate(example)
+        ]
+
+    def _tasks(self, function: Callable[[Array, Array], Any]) -> list[Any]:
+        import dask
+
+        apply = dask.delayed(_applied, pure=False)
+        carried: Any = _Carried(function)
+        if len(carried) > SMALL_FUNCTION:
+            # A node of its own: it travels once to each worker, not with each block. A small one goes with the blocks,
+            # for a worker that has the node and not the block might be chosen, and rows would move to it.
+            carried = dask.delayed(carried, pure=False)
+        tasks, homes = [], self._homes()
+        for number, block, start, length in zip(self._numbers, self._blocks, self._starts, self._lengths, strict=True):
+            # Where the block is, unless that worker has gone: an idle worker would fetch the rows otherwise.
+            workers = homes.get(block.key)
+            with dask.annotate(workers=list(workers), allow_other_workers=True) if workers else nullcontext():
+                tasks.append(apply(carried, block, number, start, length, self._dtypes))
+        return tasks
+
+    def _homes(self) -> Any:
+        """The workers that hold persisted blocks, by the blocks' keys."""
+        if self._client is None:
+            return {}
+        return self._client.sync(self._client.scheduler.who_has, keys=[block.key for block in self._blocks])
+
+
+class _Carried:
+    """A function as bytes, so that Dask neither looks into it nor calls it."""
+
+    def __init__(self, function: Any) -> None:
+        import cloudpickle
+
+        self.bytes = cloudpickle.dumps(function)
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+    def function(self) -> Any:
+        return pickle.loads(self.bytes)
+
+
+def _client() -> Any:
+    """The client of ``distributed`` that is in use, if any."""
+    if "distributed" not in sys.modules:
+        return None
+    import distributed
+
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
+def _applied(carried: _Carried, block: Any, number: int, start: int, length: int, dtypes: list[str]) -> Any:
+    """A function of one block, where the block is."""
+    found = [str(kind) for kind in block.dtypes] if hasattr(block, "dtypes") else [str(block.dtype)]
+    if found != dtypes:
+        place = next((i for i, (a, b) in enumerate(zip(found, dtypes, strict=False)) if a != b), 0)
+        raise SourceError(
+            f"partition {number} holds values of type {found[place]} where the collection says {dtypes[place]}; "
+            "all partitions need the same types"
+        )
+    values = np.ascontiguousarray(block, dtype=np.float64)
+    if len(values) != length:
+        raise SourceError(
+            f"partition {number} has {len(values)} rows and had {length} before: every pass must see the same rows"
+        )
+    return carried.function()(values, np.arange(start, start + length))
+
+
+def _check_kind(kind: Any, what: str) -> None:
+    if getattr(kind, "kind", "O") not in "biuf":
+        raise SourceError(f"{what} holds values of type {kind}; a source needs numbers: convert or drop it first")
+
+
+def _gone(why: str) -> SourceError:
+    return SourceError(f"the Dask scheduler went away during a pass over the rows ({why}); fit again when it is back")
+
+
+def _is_of_connection(error: BaseException) -> bool:
+    """Whether an error is that of a connection, told without importing ``distributed``."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return bool(names & {"CommClosedError", "FutureCancelledError", "CancelledError"})
+
+
+def lazily(function: Callable[[Any], Array], X: Any, names: str | list[str], dtype: Any) -> Any:
+    """What a function gives for the rows of a Dask collection, as a lazy collection of the same kind.
+
+    Parameters
+    ----------
+    function : callable
+        From rows to one value each, or to several.
+    X : dask.array.Array or dask.dataframe.DataFrame
+        The rows. The index of a DataFrame is kept.
+    names : str or list of str
+        What the values of a DataFrame's rows are called: one name for one value per row, which makes a Series.
+    dtype : data-type
+        Of the values.
+    """
+    several = not isinstance(names, str)
+    if hasattr(X, "columns"):
+        import pandas
+
+        meta: Any = pandas.DataFrame(columns=names, dtype=dtype) if several else pandas.Series(name=names, dtype=dtype)
+        return X.map_partitions(_of_partition, function, names, dtype, meta=meta)
+    if X.ndim == 2 and len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    of_block = _OfBlock(function, len(names) if several else None, dtype)
+    if several:
+        return X.map_blocks(of_block, chunks=(X.chunks[0], (len(names),)), meta=np.empty((0, 0), dtype))
+    return X.map_blocks(of_block, drop_axis=1, meta=np.empty(0, dtype))
+
+
+class _OfBlock:
+    """A function of a block that may have no rows."""
+
+    def __init__(self, function: Any, width: int | None, dtype: Any) -> None:
+        self.function, self.width, self.dtype = function, width, dtype
+
+    def __call__(self, block: Any) -> Array:
+        if not len(block):
+            return np.empty(0 if self.width is None else (0, self.width), self.dtype)
+        return np.asarray(self.function(block), dtype=self.dtype)
+
+
+def _of_partition(frame: Any, function: Any, names: str | list[str], dtype: Any) -> Any:
+    import pandas
+
+    if isinstance(names, str):
+        return pandas.Series(_OfBlock(function, None, dtype)(frame), index=frame.index, name=names)
+    return pandas.DataFrame(_OfBlock(function, len(names), dtype)(frame), index=frame.index, columns=names)

@@ -1,0 +1,203 @@
+"""What a source of rows is: blocks that come in order, with their places, and that can be walked again."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+Array = np.ndarray
+Result = TypeVar("Result")
+
+#: Numbers per block unless the source has blocks of its own: 4 MiB of float64.
+BLOCK_ELEMENTS = 1 << 19
+#: Up to so many rows a source is read into memory and fitted there.
+SMALL_ROWS = 100_000
+
+
+class Source(ABC):
+    """Rows of numbers that need not fit in memory.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        How many.
+    names : list of str or None
+        The columns' names, where they have any.
+    """
+
+    n_rows: int
+    n_columns: int
+    names: list[str] | None = None
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_rows, n_columns)."""
+        return self.n_rows, self.n_columns
+
+    @abstractmethod
+    def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
+        """What ``function`` returns for each block, in the order of the rows.
+
+        Parameters
+        ----------
+        function : callable
+            From a block of shape (n, D), float64, and the places of its rows, ascending, of shape (n,). It may run in
+            another process: what it returns travels, so it returns sums and not rows.
+        """
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether results for every row are to stay where the rows are, as those of a Dask collection do."""
+        return False
+
+    def lazy(self, function: Callable[[Array, Array], tuple[Array, ...]], example: tuple[Array, ...]) -> list[Any]:
+        """Where the source is lazy: one lazy array for each array that the function returns of every block.
+
+        Parameters
+        ----------
+        function : callable
+            From a block and the places of its rows to arrays with one value per row.
+        example : tuple of ndarray
+            What it would return for no rows.
+        """
+        raise NotImplementedError(f"{type(self).__name__} is not lazy")
+
+    def take(self, places: Array) -> Array:
+        """Some rows, by their places in ascending order."""
+        found = list(self.map(_Taken(places)))
+        return np.concatenate(found) if found else np.empty((0, self.n_columns))
+
+    def every(self, stride: int) -> tuple[Array, Array]:
+        """The rows whose places are multiples of a number, and those places."""
+        found = list(self.map(_EveryNth(stride)))
+        return np.concatenate([rows for rows, _ in found]), np.concatenate([places for _, places in found])
+
+    def where(self, keep: Callable[[Array, Array], Array]) -> Chosen:
+        """The rows for which ``keep(block, places)`` is True."""
+        return Chosen(self, keep)
+
+    def mapped(self, function: Callable[[Array], Array], n_columns: int) -> Mapped:
+        """The rows after a function of each block."""
+        return Mapped(self, function, n_columns)
+
+
+class _Taken:
+    def __init__(self, places: Array) -> None:
+        self.places = places
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        if not len(rows):
+            return block
+        first, last = np.searchsorted(self.places, [rows[0], rows[-1] + 1])
+        return block[np.searchsorted(rows, self.places[first:last])]
+
+
+class _EveryNth:
+    def __init__(self, stride: int) -> None:
+        self.stride = stride
+
+    def __call__(self, block: Array, rows: Array) -> tuple[Array, Array]:
+        chosen = rows % self.stride == 0
+        return block[chosen], rows[chosen]
+
+
+class Chosen(Source):
+    """The rows of a source that a condition holds for, with the places that they have there.
+
+    The condition is asked once, and its answers are kept as one bit per row; where the source is lazy it is asked anew
+    in each pass, where the rows are.
+    """
+
+    def __init__(self, source: Source, keep: Callable[[Array, Array], Array]) -> None:
+        self.source, self.keep = source, keep
+        self.n_columns, self.names = source.n_columns, source.names
+        if self.is_lazy:
+            self.n_rows = sum(self.map(_count))
+        else:
+            self.keep = _Remembered.of(source, keep)
+            self.n_rows = self.keep.n_rows
+
+    @property
+    def is_lazy(self) -> bool:
+        """As the source is."""
+        return self.source.is_lazy
+
+    def every(self, stride: int) -> tuple[Array, Array]:
+        """The chosen ones of every so-manieth row."""
+        block, rows = self.source.every(stride)
+        chosen = self.keep(block, rows)
+        return block[chosen], rows[chosen]
+
+    def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
+        """What the function returns for the chosen rows of each block."""
+        return self.source.map(_OfChosen(function, self.keep))
+
+
+class _Remembered:
+    """The answers of a condition, as bits."""
+
+    def __init__(self, bits: Array, n_rows: int) -> None:
+        self.bits, self.n_rows = bits, n_rows
+
+    @classmethod
+    def of(cls, source: Source, keep: Callable[[Array, Array], Array]) -> _Remembered:
+        bits, n_rows = np.zeros((len(source) + 7) // 8, dtype=np.uint8), 0
+        for chosen in source.map(_Places(keep)):
+            n_rows += len(chosen)
+            np.bitwise_or.at(bits, chosen // 8, np.uint8(128) >> (chosen % 8).astype(np.uint8))
+        return cls(bits, n_rows)
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        return (self.bits[rows // 8] >> (7 - rows % 8).astype(np.uint8)) & 1 == 1
+
+
+class _Places:
+    def __init__(self, keep: Callable[[Array, Array], Array]) -> None:
+        self.keep = keep
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        return rows[self.keep(block, rows)]
+
+
+def _count(block: Array, rows: Array) -> int:
+    return len(block)
+
+
+class _OfChosen:
+    def __init__(self, function: Callable[[Array, Array], Any], keep: Callable[[Array, Array], Array]) -> None:
+        self.function, self.keep = function, keep
+
+    def __call__(self, block: Array, rows: Array) -> Any:
+        chosen = self.keep(block, rows)
+        return self.function(block[chosen], rows[chosen])
+
+
+class Mapped(Source):
+    """The rows of a source after a function of each block."""
+
+    def __init__(self, source: Source, function: Callable[[Array], Array], n_columns: int) -> None:
+        self.source, self.function = source, function
+        self.n_rows, self.n_columns = source.n_rows, n_columns
+
+    @property
+    def is_lazy(self) -> bool:
+        """As the source is."""
+        return self.source.is_lazy
+
+    def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
+        """What the function returns for the mapped rows of each block."""
+        return self.source.map(_OfMapped(function, self.function))
+
+
+class _OfMapped:
+    def __init__(self, function: Callable[[Array, Array], Any], before: Callable[[Array], Array]) -> None:
+        self.function, self.before = function, before
+
+    def __call__(self, block: Array, rows: Array) -> Any:
+        return self.function(self.before(block), rows)

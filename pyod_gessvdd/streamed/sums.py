@@ -1,0 +1,118 @@
+"""Sums over the blocks of a source: counts, means and scatters, merged so that no digits are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from pyod_gessvdd.linalg import column_means, shift_rows, skewness
+from pyod_gessvdd.preprocessing import Scaling, check_block, standard_deviations
+from pyod_gessvdd.sources.source import Source
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """How many rows, their mean, and their scatter around it.
+
+    Attributes
+    ----------
+    n_rows : int
+        N.
+    mean : ndarray of shape (F,)
+        The columns' means.
+    scatter : ndarray of shape (F, F)
+        Σ (φ − mean)(φ − mean)ᵀ.
+    """
+
+    n_rows: int
+    mean: Array
+    scatter: Array
+
+    def __add__(self, other: Moments) -> Moments:
+        if not (self.n_rows and other.n_rows):
+            return self if self.n_rows else other
+        n_rows = self.n_rows + other.n_rows
+        away = other.mean - self.mean
+        # Chan, Golub and LeVeque: what the two means are apart is scatter too.
+        between = np.outer(away, away)
+        return Moments(
+            n_rows,
+            self.mean + away * (other.n_rows / n_rows),
+            self.scatter + other.scatter + between * (self.n_rows * other.n_rows / n_rows),
+        )
+
+    @property
+    def around_zero(self) -> Array:
+        """Σ φφᵀ."""
+        return self.scatter + self.n_rows * np.outer(self.mean, self.mean)
+
+    def after(self, scaling: Scaling) -> Moments | None:
+        """Those of the rows after a scaling; None for one that does more than shift and divide."""
+        if not scaling.is_affine:
+            return None
+        scale = np.ones_like(self.mean) if scaling.scale is None else scaling.scale
+        mean = self.mean if scaling.mean is None else self.mean - scaling.mean
+        return Moments(self.n_rows, mean / scale, self.scatter / np.outer(scale, scale))
+
+    @property
+    def deviations(self) -> Array:
+        """The columns' standard deviations; one for a constant column."""
+        return standard_deviations(np.diag(self.scatter) / self.n_rows, self.mean)
+
+
+def survey(source: Source) -> Moments:
+    """Mean and scatter, in the pass that sees every value for the first time.
+
+    A value that is not finite, or so large that squares lose their digits, is named with its block and row.
+    """
+    return _merged(source, _Surveyed(source.names))
+
+
+def moments(source: Source) -> Moments:
+    """Mean and scatter of a source's rows."""
+    return _merged(source, _scatter)
+
+
+def skewness_of(source: Source, known: Moments) -> Array:
+    """The skewness of each column, as :func:`~pyod_gessvdd.linalg.rows_by_content` counts it."""
+    third = sum(source.map(_ThirdMoments(known.mean)), start=np.zeros((2, source.n_columns)))
+    return skewness(third[0], third[1], known.n_rows)
+
+
+def _merged(source: Source, of_block: Callable[[Array, Array], Moments]) -> Moments:
+    return reduce(Moments.__add__, source.map(of_block))
+
+
+class _Surveyed:
+    def __init__(self, names: list[str] | None) -> None:
+        self.names = names
+
+    def __call__(self, block: Array, rows: Array) -> Moments:
+        check_block(block, rows, self.names)
+        return _scatter(block, rows)
+
+
+def _scatter(block: Array, rows: Array) -> Moments:
+    n_columns = block.shape[1]
+    if not len(block):
+        return Moments(0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
+    mean = column_means(block)
+    away = shift_rows(block, mean)
+    # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.
+    missed = column_means(away)
+    return Moments(len(block), mean + missed, away.T @ away - len(block) * np.outer(missed, missed))
+
+
+class _ThirdMoments:
+    def __init__(self, mean: Array) -> None:
+        self.mean = mean
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        away = block - self.mean
+        squared = away**2
+        return np.stack([squared.sum(axis=0), np.einsum("ij,ij->j", squared, away)])

@@ -1,0 +1,97 @@
+"""Which rows of a source a description may learn from: the rule that the wide description of a sample gives."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from pyod_gessvdd.components.contracts import Kernel
+from pyod_gessvdd.preprocessing import Scaling
+from pyod_gessvdd.sources.source import Source
+from pyod_gessvdd.streamed.order import draw_by_content, quantiles
+from pyod_gessvdd.streamed.scaling import learn_scaling
+from pyod_gessvdd.streamed.sums import Moments
+from pyod_gessvdd.trust import MAX_ROWS, Wide, concentrated, surely_below
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class TrustRule:
+    """Whether a row is closer than the limit; the rows that the wide description was learnt from as if left out.
+
+    Attributes
+    ----------
+    scaling : Scaling
+        What scales the rows first.
+    wide : Wide
+        The wide description.
+    places, scores : ndarray of shape (n,)
+        Its rows, ascending, and their scores as if left out.
+    below : float
+        What a trusted row's score is below.
+    history : list of dict
+        The rounds that the description was found in.
+    """
+
+    scaling: Scaling
+    wide: Wide
+    places: Array
+    scores: Array
+    below: float
+    history: list[dict[str, Any]]
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        """Whether each row is trusted."""
+        return self.distances(block, rows) < self.below
+
+    def distances(self, block: Array, rows: Array) -> Array:
+        """The rows' scores by the wide description."""
+        if not len(block):
+            return np.empty(0)
+        scores = self.wide.as_new(self.scaling.apply(block))
+        place = np.minimum(np.searchsorted(self.places, rows), len(self.places) - 1)
+        ours = self.places[place] == rows
+        scores[ours] = self.scores[place[ours]]
+        return scores
+
+
+def trust_rule(
+    rows: Source,
+    known: Moments,
+    kernel: Kernel,
+    share: float,
+    random_state: int,
+    *,
+    standardize: bool,
+    center: bool,
+) -> TrustRule:
+    """The rule that trusts this share of the rows, see :func:`~pyod_gessvdd.trust.trusted_rows`.
+
+    Parameters
+    ----------
+    rows : Source
+        All rows, more than the wide description is learnt from.
+    known : Moments
+        Their columns' means and variances.
+    kernel, share, random_state, standardize, center
+        As in memory.
+    """
+    scaling = learn_scaling(rows, known, kernel, center=True, standardize="signed_log" if standardize else False)
+    scaled = rows.mapped(scaling.apply, rows.n_columns)
+    places = draw_by_content(scaled, MAX_ROWS, check_random_state(random_state))
+    sample = scaling.apply(rows.take(places))
+    wide, kept, history = concentrated(kernel, scaling, sample, share, random_state, None, center)
+    # New rows are measured by the metric of the last round, as in memory: leaving rows out learns another.
+    measured = copy(wide)
+    rule = TrustRule(scaling, measured, places, wide.left_out_scores(kept), np.inf, history)
+    limit, median = (float(value) for value in quantiles(rows, rule.distances, [share, 0.5]))
+    below = surely_below(limit)
+    if not median < below:
+        # Equal rows across the limit, without which less than half would be left: they are trusted together.
+        below = float(np.nextafter(2.0 * limit - below, np.inf))
+    return replace(rule, below=below)
