@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from website.pages import ROOT, adopted, relinked
+from website.pages import ROOT, adopted, first_sentence, relinked
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,9 @@ def test_the_reference_has_parameters_commands_and_messages(site):
 
 
 def test_llms_txt_lists_the_pages(site):
-    pages = re.findall(r"\]\((.*?)\)", (site / "llms.txt").read_text(encoding="utf-8"))
+    text = (site / "llms.txt").read_text(encoding="utf-8")
+    assert "- [Getting started](getting-started.html): Five minutes from installing to a labelled table" in text
+    pages = re.findall(r"\]\((.*?)\)", text)
     assert len(pages) > 40
     assert all((site / page).is_file() for page in pages)
 
@@ -88,3 +90,9 @@ def test_the_search_works_in_pages_that_are_opened_as_files(site):
     address = (site / "reference/detectors.html").as_uri() + "?q=contamination"
     shown = subprocess.run([*command, address], capture_output=True, text=True, timeout=120).stdout
     assert re.search(r"\d+ matching documents", shown)
+
+
+def test_a_page_is_described_by_its_first_sentence():
+    page = "# Title\n\n```python\nX = 1.\n\nY = 2\n```\n\n`fit` and [`score`](a.md) do *this*: that. More.\n"
+    assert first_sentence(page) == "fit and score do this: that."
+    assert first_sentence("# Title\n\n| a | b |\n") == ""

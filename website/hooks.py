@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # MkDocs loads thi
 from pyod_gessvdd.cli import main
 from website.commands import reference
 from website.error_messages import table
-from website.pages import DOCS, ROOT, adopted, relinked
+from website.pages import DOCS, ROOT, adopted, first_sentence, relinked
 from website.snippets import is_shown, with_output
 
 #: The page whose code draws the pictures in docs/images.
@@ -50,6 +50,7 @@ def _redraw(files: Files, config: Any) -> None:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Run the snippets, and set the links that hold in the repository for the site."""
     place = page.file.src_uri
+    page.meta["description"] = first_sentence(markdown)
     source = {page: source for source, page in adopted().items()}.get(place, f"docs/{place}")
     if config.extra["run"] and is_shown(place):
         with tempfile.TemporaryDirectory() as folder:
@@ -77,5 +78,5 @@ def on_post_build(config: Any) -> None:
     nav = config.extra["llms"]
     lines = ["# pyod-gessvdd", "", f"> {config.site_description}", ""]
     for page in nav.pages:
-        lines.append(f"- [{page.title}]({page.file.dest_uri})")
+        lines.append(f"- [{page.title}]({page.file.dest_uri}): {page.meta['description']}")
     Path(config.site_dir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -65,3 +65,13 @@ def relinked(markdown: str, source: str, page: str) -> tuple[str, dict[str, str]
         return before + posixpath.relpath(place, posixpath.dirname(page) or ".") + anchor
 
     return LINK.sub(replace, markdown), copied
+
+
+def first_sentence(markdown: str) -> str:
+    """What a page is about, for search engines and ``llms.txt``: its first sentence, as plain text."""
+    prose = re.sub(r"^```.*?^```$", "", markdown, flags=re.MULTILINE | re.DOTALL)
+    for paragraph in re.split(r"\n\s*\n", prose):
+        if paragraph.strip() and not paragraph.lstrip().startswith(("#", "|", "-", "!", "<", ":::")):
+            text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(paragraph.split()))
+            return re.split(r"(?<=[.!])\s(?=[A-Z])", re.sub(r"[*`]", "", text))[0].removesuffix(":")
+    return ""
