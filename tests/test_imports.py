@@ -140,6 +140,7 @@ def test_importing_the_package_imports_nothing_slow_beyond_what_pyods_base_class
         ),
         ("pyod_gessvdd.qp", ("solve_svdd", "QPSolution", "SVDDDual")),
         ("pyod_gessvdd.checks", ("check_laplacian", "check_updater", "check_qp_backend", "check_kernel", "CHECKS")),
+        ("pyod_gessvdd.compare", ("compare", "ComparisonResult", "Progress", "Metric", "Protocol", "Split")),
         ("pyod_gessvdd.cli", ("main",)),
     ],
 )
