@@ -133,6 +133,16 @@ def test_every_extra_is_on_the_page_on_installing():
         assert re.search(rf"^\|.*`{extra}`.*\|", PAGES["installing.md"], flags=re.MULTILINE), extra
 
 
+def test_the_pages_that_docstrings_name_exist():
+    named = {
+        page
+        for path in (ROOT / "pyod_gessvdd").rglob("*.py")
+        for page in re.findall(r"docs/([\w/-]+\.md)", path.read_text(encoding="utf-8"))
+    }
+    assert "method.md" in named
+    assert named <= set(PAGES)
+
+
 def test_the_citation_names_this_version():
     import pyod_gessvdd
 
