@@ -9,6 +9,7 @@ then k_i = ‖z_i‖² + r_i², the linear term, and its squared distance from a
 + ‖c‖². This is exactly the dual of the 2N points (z_i, ±r_i) with the bounds u_i/2, whose centre has a zero there.
 
 The primal value at c is the CVaR  P(c) = max over feasible α of Σ α_i (‖z_i − c‖² + r_i²): one partial sort.
+``docs/method.md`` derives both (sections 3 and 6).
 """
 
 from __future__ import annotations
