@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-installs lint type clean
+.PHONY: demo docs test test-installs lint type clean
 
 # Reinstalled only when the project's metadata changes; the package itself is installed in place.
 $(VENV)/.installed: pyproject.toml
@@ -14,6 +14,10 @@ $(VENV)/.installed: pyproject.toml
 
 demo: $(VENV)/.installed
 	$(BIN)/gessvdd demo
+
+# The site, in build/site: strict, and without the network.
+docs: $(VENV)/.installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

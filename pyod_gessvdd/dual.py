@@ -9,6 +9,7 @@ then k_i = ‖z_i‖² + r_i², the linear term, and its squared distance from a
 + ‖c‖². This is exactly the dual of the 2N points (z_i, ±r_i) with the bounds u_i/2, whose centre has a zero there.
 
 The primal value at c is the CVaR  P(c) = max over feasible α of Σ α_i (‖z_i − c‖² + r_i²): one partial sort.
+``docs/method.md`` derives both (sections 3 and 6).
 """
 
 from __future__ import annotations
@@ -121,15 +122,19 @@ class SVDDDual:
     def _certificate(self, alpha: Array, center: Array, distances: Array) -> Certificate:
         """The certificate from the squared distances, which are overwritten."""
         objective = float(alpha @ distances)
+        primal, interval = self.farthest(distances)
+        gap = max(0.0, (primal - objective) / primal) if primal > 0 else 0.0
+        return Certificate(center, objective, gap, interval)
+
+    def farthest(self, distances: Array) -> tuple[float, tuple[float, float]]:
+        """The largest Σ α_i d_i over all feasible α, and the interval of R²; the distances are overwritten."""
         indices, best = self.best_vertex(distances)
         chosen = distances[indices]
-        primal = float(best @ chosen)
-        gap = max(0.0, (primal - objective) / primal) if primal > 0 else 0.0
         high = low = float(chosen[-1])
         if best[-1] >= (1.0 - BOUND_TOLERANCE) * self.upper[indices[-1]]:
             distances[indices] = 0.0
             low = float(distances.max())
-        return Certificate(center, objective, gap, (low, high))
+        return float(best @ chosen), (low, high)
 
     def _knapsack(self, budget: float) -> tuple[int, float]:
         """How many points share the budget if all bounds are equal, and what is left for the last of them."""

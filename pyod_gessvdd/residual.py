@@ -3,7 +3,8 @@
 The view of probabilistic PCA: the discarded directions share one scatter ρ, as the kept ones have S_Q. A row gets one
 more squared length, r²/ρ, with r² what lies outside the subspace and what the features themselves miss of it. A length
 has no side: rows that lie as far outside lie there in different directions, and the middle between them is inside. So
-the sphere's centre stays in the subspace, and r²/ρ is a linear term of the dual, k_i = ‖z_i‖² + r_i²/ρ.
+the sphere's centre stays in the subspace, and r²/ρ is a linear term of the dual, k_i = ‖z_i‖² + r_i²/ρ
+(``docs/method.md``, section 5).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The subspace: the start of Q, its orthonormal form, the whitening z = S_Q^{-1/2} Q φ, and what lies outside."""
+"""The subspace: the start of Q, its orthonormal form, the whitening z = S_Q^{-1/2} Q φ, and what lies outside.
+
+``docs/method.md`` derives it (section 2).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The alternation of Algorithm 1: project and whiten, put the boundary around, update Q; and why it stopped."""
+"""The alternation of Algorithm 1: project and whiten, put the boundary around, update Q; and why it stopped.
+
+``docs/method.md`` derives it (section 4).
+"""
 
 from __future__ import annotations
 

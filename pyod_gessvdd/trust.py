@@ -2,7 +2,8 @@
 
 The concentration step of the minimum covariance determinant, with our own description in place of the ellipsoid: a wide
 description (a ridge as large as the usual scatter, where mass counts and a few rows make no direction short) scores all
-rows as if left out, the share with the smallest scores is trusted, and the step is repeated until the set is stable.
+rows as if left out, the share with the smallest scores is trusted, and the step is repeated until the set is stable
+(``docs/method.md``, section 5; ``docs/description.md``).
 """
 
 from __future__ import annotations

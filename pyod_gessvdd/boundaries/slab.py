@@ -9,7 +9,7 @@ import numpy as np
 
 from pyod_gessvdd.boundaries.boundary import Boundary, snapped
 from pyod_gessvdd.components.contracts import QPBackend
-from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, SVDDDual
+from pyod_gessvdd.dual import QPSolution, SVDDDual
 
 Array = np.ndarray
 
@@ -61,14 +61,16 @@ class Slab(Boundary):
             )
         normal = center / length2
         deviations = (Z @ normal - 1.0) ** 2
-        low, high = _radius2(deviations, upper)
+        objective = float(alpha @ deviations)
+        # As for the sphere: where the bounds of the farthest points have summed to one.
+        _, (low, high) = SVDDDual(Z, upper, linear=deviations).farthest(deviations)
         radius2 = (low + high) / 2
         solution = QPSolution(
             alpha,
             center=center,
             radius2=radius2,
             radius2_interval=(low, high),
-            objective=float(alpha @ deviations),
+            objective=objective,
             gap=0.0,
             upper=upper,
             status="solved in closed form",
@@ -108,12 +110,3 @@ class Slab(Boundary):
     def published(self) -> dict[str, Any]:
         """W and r."""
         return {"coef_": self.normal, "radius_": float(np.sqrt(self.radius2))}
-
-
-def _radius2(deviations: Array, upper: Array) -> tuple[float, float]:
-    """Where the bounds of the farthest points have summed to one, as for the sphere's radius: an interval."""
-    rows, weights = SVDDDual(deviations[:, None], upper).best_vertex(deviations)
-    high = low = float(deviations[rows[-1]])
-    if weights[-1] >= (1.0 - BOUND_TOLERANCE) * upper[rows[-1]] and len(rows) < len(deviations):
-        low = float(np.delete(deviations, rows).max())
-    return low, high

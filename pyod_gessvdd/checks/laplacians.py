@@ -85,6 +85,18 @@ def require_positive_semi_definite(L: Array, on: str) -> None:
     )
 
 
+def require_any_random_state(graph: Any) -> None:
+    """The check fails unless ``build`` takes a seed, a ``RandomState`` and None."""
+    for random_state in (3, np.int64(3), check_random_state(3), None):
+        try:
+            graph.build(data.rows(0), random_state)
+        except Exception as error:
+            raise CheckFailed(
+                f"build with random_state={random_state!r} raised {type(error).__name__} ({error}); pass it through "
+                "sklearn.utils.check_random_state"
+            ) from error
+
+
 @_of_a_graph
 def check_laplacian_shape(laplacian: Any) -> None:
     """``build`` returns a ``Graph``, a sparse matrix or an array, N × N for N samples."""
@@ -193,14 +205,7 @@ def check_laplacian_follows_the_samples(laplacian: Any) -> str | None:
 @_of_a_graph
 def check_laplacian_takes_any_random_state(laplacian: Any) -> None:
     """``build`` takes a ``random_state`` that is an int, a ``RandomState`` or None."""
-    for random_state in (3, np.int64(3), check_random_state(3), None):
-        try:
-            laplacian.build(data.rows(0), random_state)
-        except Exception as error:
-            raise CheckFailed(
-                f"build with random_state={random_state!r} raised {type(error).__name__} ({error}); pass it through "
-                "sklearn.utils.check_random_state"
-            ) from error
+    require_any_random_state(laplacian)
 
 
 @_of_a_graph

@@ -29,7 +29,7 @@ def command(ctx: click.Context, names: tuple[str, ...], detectors: tuple[str, ..
     NAME is a set such as 6_cardio or cardio; without it all that are in DATA_DIR/adbench are run. ADBench's protocol:
     seeds 1 to 3, sets below 1,000 rows bootstrapped to 1,000 and above 10,000 subsampled, a stratified 70/30 split,
     training on the contaminated 70 %, scaled to [0, 1] by it. Its bootstrap puts copies of training rows into the test
-    part; how many is counted. "gessvdd compare --help" says what a detector can be and what the exit code means.
+    part; how many is counted. "gessvdd compare --help" explains what a detector can be and what the exit code means.
     """
     data = [f"adbench/{name}" for name in names] or ["adbench"]
     run(ctx, data, detectors or DEFAULT, **options)

@@ -44,7 +44,7 @@ Examples:
 def command(
     ctx: click.Context, names: tuple[str, ...], setting: str, detectors: tuple[str, ...], **options: Any
 ) -> None:
-    """Run DTE's protocols, and show the figures beside the published ones.
+    """Run DTE's protocols, and compare the figures with the published ones.
 
     NAME is a set of ADBench such as 6_cardio or cardio; without it all that are in DATA_DIR/adbench are run. The run
     folder also gets published.md: what was run here and what was published, each marked as such. KNN, IForest, OCSVM

@@ -93,7 +93,7 @@ def command(
     verbose: bool,
     **way: Any,
 ) -> None:
-    """Repeat the paper's experiments, and print them beside its figures.
+    """Repeat the paper's experiments, and compare them with its figures.
 
     Each class in turn is the target; stratified 70/30 splits (MNIST: 10 % of its own split); hyperparameters by
     five-fold cross-validation within the training rows, with models trained on positives only; the best are fitted to

@@ -52,7 +52,7 @@ def command(ctx: click.Context, names: tuple[str, ...], detectors: tuple[str, ..
 
     NAME is one of its 17 ODDS sets; without it all that are in DATA_DIR/odds and DATA_DIR/adbench are run, and those
     that are missing are named. Its protocol: 20 random 60/40 splits, training on all rows of the 60 %, standardised,
-    with the true share of outliers as contamination; ROC-AUC, precision@n and time. "gessvdd compare --help" says
+    with the true share of outliers as contamination; ROC-AUC, precision@n and time. "gessvdd compare --help" explains
     what a detector can be and what the exit code means.
     """
     from pyod_gessvdd.experiments.data.datasets import resolve_datasets

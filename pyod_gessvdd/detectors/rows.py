@@ -79,7 +79,7 @@ def bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Arra
     C = settings["C"]
     if C is not None:
         C = max(C, 1.0 / float(len(rows) if inside is None else inside.sum()))
-    return upper_bounds(len(rows), C, settings["nu"], inside, largest=settings["largest_bound"])
+    return upper_bounds(len(rows), C, settings["nu"], inside, largest=settings.get("largest_bound", 1.0))
 
 
 def draw(X: Array, scaling: Scaling, random_state: int) -> Array:

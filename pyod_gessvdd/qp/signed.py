@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.components.specs import resolve
-from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, SVDDDual, upper_bounds
+from pyod_gessvdd.dual import QPSolution, SVDDDual, upper_bounds
 from pyod_gessvdd.errors import NotSolvedError, warn
 from pyod_gessvdd.qp import GAP_REFUSED, INEXACT_TOL, solve_in_place, solve_kernel_svdd
 
@@ -234,14 +234,8 @@ def _solve(
 def _certificate(
     dual: SVDDDual, beta: Array, lower: Array, budget: float, distances: Array
 ) -> tuple[float, float, tuple[float, float]]:
-    """D(β), the relative duality gap and the interval of R² of a feasible β, given the distances from its centre."""
-    objective = float(beta @ distances)
-    rows, best = dual.best_vertex(distances)
-    primal = float(lower @ distances) + budget * float(best @ distances[rows])
-    gap = max(0.0, (primal - objective) / primal) if primal > 0 else 0.0
-    high = low = float(distances[rows[-1]])
-    if best[-1] >= (1.0 - BOUND_TOLERANCE) * dual.upper[rows[-1]] and len(rows) < len(distances):
-        others = np.ones(len(distances), dtype=bool)
-        others[rows] = False
-        low = float(distances[others].max())
-    return objective, gap, (low, high)
+    """D(β), the relative duality gap and the interval of R² of a feasible β; the distances are overwritten."""
+    objective, fixed = float(beta @ distances), float(lower @ distances)
+    largest, interval = dual.farthest(distances)
+    primal = fixed + budget * largest
+    return objective, max(0.0, (primal - objective) / primal) if primal > 0 else 0.0, interval

@@ -63,7 +63,7 @@ DETAILS = {
         ("numpy", "pyod-gessvdd", "scikit-learn"),
     ),
     "feature_laplacian": Kind(
-        "FeatureLaplacian",
+        "FeatureGraph",
         "a graph over the columns, linked by their squared correlation.",
         "power",
         "2.0",

@@ -1,4 +1,7 @@
-"""The sphere in the whole of a kernel's space: from rows to scores, gradients and coordinates."""
+"""The sphere in the whole of a kernel's space: from rows to scores, gradients and coordinates.
+
+``docs/method.md`` derives it (section 5).
+"""
 
 from __future__ import annotations
 
