@@ -98,11 +98,12 @@ def content_direction(skewness: Array) -> Array:
 def _skewness(Phi: Array) -> Array:
     mean = column_means(Phi)
     squares, cubes = np.zeros(Phi.shape[1]), np.zeros(Phi.shape[1])
-    for rows in row_blocks(*Phi.shape):
-        block = shift_rows(Phi[rows], mean)
-        squared = block**2
-        squares += np.ones(len(block)) @ squared
-        cubes += np.einsum("ij,ij->j", squared, block)
+    with np.errstate(over="ignore", invalid="ignore"):  # cubes of large values: see skewness
+        for rows in row_blocks(*Phi.shape):
+            block = shift_rows(Phi[rows], mean)
+            squared = block**2
+            squares += np.ones(len(block)) @ squared
+            cubes += np.einsum("ij,ij->j", squared, block)
     return skewness(squares, cubes, len(Phi))
 
 
@@ -115,9 +116,16 @@ def skewness(squares: Array, cubes: Array, n_rows: int) -> Array:
         The sums of the columns' squares and cubes around their means.
     n_rows : int
         N.
+
+    Returns
+    -------
+    ndarray of shape (F,)
+        Zero for a constant column, and for one whose cubes are beyond the range of floating point.
     """
-    size = squares**1.5 / np.sqrt(n_rows)
-    return np.round(np.divide(cubes, size, out=np.zeros_like(cubes), where=size > 0), SKEWNESS_DECIMALS)
+    with np.errstate(over="ignore"):
+        size = squares**1.5 / np.sqrt(n_rows)
+    known = (size > 0) & np.isfinite(size) & np.isfinite(cubes)
+    return np.round(np.divide(cubes, size, out=np.zeros_like(cubes), where=known), SKEWNESS_DECIMALS)
 
 
 def read_only(X: Array) -> Array:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from pyod_gessvdd import linalg
-from pyod_gessvdd.linalg import weighted_quantiles
+from pyod_gessvdd.linalg import rows_by_content, weighted_quantiles
 
 SHARES = [0.0, 0.1, 0.25, 0.5, 0.731, 0.9, 1.0]
 
@@ -115,3 +115,9 @@ def test_a_read_only_view_leaves_the_array_itself_as_it_was():
         linalg.read_only(X)[0] = 1.0
     X[0] = 2.0
     assert linalg.read_only(X)[0] == 2.0
+
+
+def test_columns_too_large_for_cubes_are_ordered_as_they_come():
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    rows[:, 1] *= 1e120
+    assert sorted(rows_by_content(rows)) == list(range(20))

@@ -211,7 +211,7 @@ def test_a_dask_cluster_finds_the_same(bench, tmp_path):
     assert bench(*arguments).exit_code == 0
     figures = "SELECT dataset, detector, seed, gmean, tpr, validation FROM jobs ORDER BY 1, 2, 3"
     here = rows(tmp_path / "run", figures)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         way = ("--backend", "dask", "--scheduler", cluster.scheduler_address)
         assert bench(*arguments, *way, "--out", tmp_path / "cluster").exit_code == 0
     assert rows(tmp_path / "cluster", figures) == here

@@ -160,7 +160,7 @@ def cluster():
         # With work stealing an idle worker would take rows from a busy one.
         dask.config.set({"distributed.scheduler.work-stealing": False}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, worker_dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", worker_dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -226,7 +226,7 @@ def test_scores_outlive_the_variable_that_held_the_rows(cluster, X, in_memory):
 
 
 def test_a_scheduler_that_goes_away_is_told_in_one_sentence(X):
-    cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None)
+    cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0")
     client = distributed.Client(cluster)
     rows = da.from_array(X, chunks=(5000, D))
     detector = GESSVDD(kernel="linear")

@@ -24,7 +24,7 @@ def here():
 @pytest.mark.filterwarnings("ignore")  # what a cluster's own start-up warns about is not ours
 def test_a_dask_cluster_of_two_workers_finds_the_same(here):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         result = compare({"toy": arrays()}, SPECS, backend="dask", scheduler=cluster.scheduler_address, **OPTIONS)
         with distributed.Client(cluster) as client:
             workers = client.run(_had_work)
