@@ -28,7 +28,7 @@ def machine() -> dict[str, Any]:
     """The system, the processor, the cores and the memory of this machine."""
     memory = need("psutil", "compare", "a comparison").virtual_memory().total
     return {
-        "system": platform.platform(terse=True),
+        "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": os.cpu_count(),
         "memory_gib": round(memory / 2**30, 1),
