@@ -433,7 +433,7 @@ def import_row() -> Row:
 
 
 def real_data(folder: Path) -> list[str]:
-    lines = ["| data set | rows × columns | linear (pca, gradient, d = 5) | default (rbf) |", "|---|---|---|---|"]
+    lines = ["| data set | rows × columns | linear (pca, gradient, d = 5) | default |", "|---|---|---|---|"]
     for name in ("11_donors", "16_http", "10_cover", "33_skin", "8_celeba"):
         path = folder / "adbench" / f"{name}.npz"
         if not path.exists():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pyod_gessvdd.checks.outcomes import FAILED, NOT_APPLICABLE, PASSED, outcomes
 from pyod_gessvdd.components.registry import KINDS, key, registry
 from pyod_gessvdd.errors import SpecError, UnknownComponentError
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 Target = tuple[str, Any]
 #: One check's outcome: kind, name (of the component), check, result (passed, failed or not applicable) and message.
 Row = dict[str, str]
-
-PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not applicable"
 
 #: The first line keeps click from re-wrapping the rest.
 EXAMPLES = """\b
@@ -136,7 +135,6 @@ def _imported(name: str) -> type:
 
 
 def _run(kind: str, component: Any) -> list[Row]:
-    from pyod_gessvdd.checks.outcomes import outcomes
 
     return [{"kind": kind, "name": component.name, **outcome._asdict()} for outcome in outcomes(kind, component)]
 
