@@ -185,7 +185,8 @@ class Graph:
             Their scatter around their mean, if it is known: it saves a pass over the rows.
         """
         mean = column_means(Phi)
-        is_far = len(Phi) * float(mean @ mean) > FAR_ORIGIN * float(np.vdot(Phi, Phi))
+        away2 = len(Phi) * float(mean @ mean)
+        is_far = away2 > FAR_ORIGIN * (float(np.vdot(Phi, Phi)) if total is None else float(total.trace()) + away2)
         shift = mean if is_far and self.kills_constants else np.zeros_like(mean)
         if _is_number(self.base) and total is not None:
             S = self.base * (total + len(Phi) * np.outer(mean - shift, mean - shift))

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
     "RELATIVE_ZERO",
+    "all_finite",
     "block_height",
     "column_means",
     "content_direction",
@@ -24,6 +25,7 @@ __all__ = [
     "gram",
     "k_means",
     "map_blocks",
+    "means_and_square",
     "not_below_one",
     "orientation",
     "read_only",
@@ -143,6 +145,21 @@ def column_means(Phi: Array, weights: Array | None = None) -> Array:
     if weights is not None:
         return (weights @ Phi) / weights.sum()
     return (np.ones(len(Phi)) @ Phi) / len(Phi)
+
+
+def all_finite(X: Array) -> bool:
+    """Whether X holds neither NaN nor infinite values: in one pass without an array of answers, unless squares are."""
+    return bool(np.isfinite(np.vdot(X, X)) or np.isfinite(X).all())
+
+
+def means_and_square(Phi: Array) -> tuple[Array, float]:
+    """The mean of each column, of shape (F,), and the mean squared length of the rows, in one pass over them."""
+    total, square = np.zeros(Phi.shape[1]), 0.0
+    for rows in row_blocks(*Phi.shape):
+        block = Phi[rows]
+        total += np.ones(len(block)) @ block
+        square += float(np.vdot(block, block))
+    return total / len(Phi), square / len(Phi)
 
 
 @contextmanager
@@ -266,9 +283,10 @@ def gram(Phi: Array, shift: Array, weights: Array | None = None) -> Array:
             block = Phi[rows] - shift
             G += block.T @ (weights[rows, None] * block)
         return G
-    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * float(np.vdot(Phi, Phi)) / Phi.size:
+    G = Phi.T @ Phi
+    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * float(G.trace()) / Phi.size:
         # Nothing is lost by taking off N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
-        return Phi.T @ Phi - len(Phi) * np.outer(shift, shift)
+        return G - len(Phi) * np.outer(shift, shift)
     G = np.zeros((Phi.shape[1], Phi.shape[1]))
     for rows in row_blocks(*Phi.shape):
         block = Phi[rows] - shift

@@ -338,17 +338,18 @@ class NormalScores:
 
 def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
     """The columns' means and standard deviations, one for a constant column."""
-    mean = column_means(X, sample_weight)
-    weights = np.ones(len(X)) if sample_weight is None else sample_weight
-    total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    # Around the mean of the first rows, so that one pass is enough: only what the others add to it is summed.
+    mean = column_means(X[next(row_blocks(*X.shape))])
+    total, squares, count = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0.0
     for rows in row_blocks(*X.shape):
         block = shift_rows(X[rows], mean)
-        total += weights[rows] @ block
-        squares += np.einsum("ij,ij->j", block, block if sample_weight is None else weights[rows, None] * block)
-    # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.
-    missed = total / weights.sum()
+        weights = np.ones(len(block)) if sample_weight is None else sample_weight[rows]
+        total += weights @ block
+        squares += weights @ np.multiply(block, block, out=block)
+        count += float(weights.sum())
+    missed = total / count  # and what a sum over many rows rounds: the mean of a constant column is its value
     mean += missed
-    return mean, standard_deviations(squares / weights.sum() - missed**2, mean)
+    return mean, standard_deviations(squares / count - missed**2, mean)
 
 
 def standard_deviations(variances: Array, mean: Array) -> Array:
