@@ -239,8 +239,8 @@ class QPSolution:
     @property
     def boundary(self) -> Array:
         """Indices with 0 < |α_i| < u_i: the points on the sphere."""
-        low, high = BOUND_TOLERANCE * self._bounds, (1.0 - BOUND_TOLERANCE) * self._bounds
-        return np.flatnonzero((np.abs(self.alpha) > low) & (np.abs(self.alpha) < high))
+        bounds, size = self._bounds, np.abs(self.alpha)
+        return np.flatnonzero((size > BOUND_TOLERANCE * bounds) & (size < (1.0 - BOUND_TOLERANCE) * bounds))
 
     @property
     def outside(self) -> Array:
