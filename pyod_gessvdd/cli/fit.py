@@ -42,13 +42,11 @@ def command(data: Path, out: Path, spec: str, seed: int, scheduler: str | None, 
     needs; gessvdd score treats new files alike. A folder of Parquet files, or one of more than 100,000 rows, is
     walked block by block and never read as a whole.
     """
-    from rich.console import Console
-
-    from pyod_gessvdd.cli.progress import Progress
+    from pyod_gessvdd import progress
     from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
     from pyod_gessvdd.tabular.models import save_model
     from pyod_gessvdd.tabular.scoring import fit_file
-    from pyod_gessvdd.tabular.streaming import fit_large, is_large, n_rows_of
+    from pyod_gessvdd.tabular.streaming import fit_large, is_large
     from pyod_gessvdd.tabular.writing import check_free
 
     check_free(out, force)
@@ -56,15 +54,13 @@ def command(data: Path, out: Path, spec: str, seed: int, scheduler: str | None, 
     if len(detectors) != 1:
         raise click.UsageError(f"--detector {spec!r} stands for {len(detectors)} detectors; name one")
     if is_large(data):
-        with Progress(Console(stderr=True, highlight=False), "rows") as progress:
-            progress.start(n_rows_of(data))
-            model, card, n_outliers = fit_large(
-                data, detectors[0], taken_from(options), seed=seed, told=progress.update, scheduler=scheduler
-            )
+        with progress.shown(brief=True):
+            model, card, n_outliers = fit_large(data, detectors[0], taken_from(options), seed=seed, scheduler=scheduler)
     elif scheduler is not None:
         raise click.UsageError(f"--scheduler is for folders of Parquet and files of many rows; {data} is neither")
     else:
-        model, card = fit_file(data, detectors[0], taken_from(options), seed=seed)
+        with progress.shown(brief=True):
+            model, card = fit_file(data, detectors[0], taken_from(options), seed=seed)
         n_outliers = int(model.labels_.sum())
     save_model(model, card, out)
     click.echo(

@@ -11,6 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph
@@ -35,6 +36,7 @@ from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import check_block, validated
 from pyod_gessvdd.sources import as_source, in_memory, is_dask
 from pyod_gessvdd.sources.source import Source
+from pyod_gessvdd.sources.watched import watched
 from pyod_gessvdd.streamed.columns import Column, discarded_on_error
 
 Array = np.ndarray
@@ -93,15 +95,15 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         SubspaceDetector
             The detector itself. If anything fails it stays as it was before.
         """
-        with unchanged_on_error(self):
+        settings = self._settings()
+        with unchanged_on_error(self), progress.shown(settings["verbose"]):
             self._check_contamination()
-            settings = self._settings()
             check_parameters(settings)
             source = as_source(X)
             if source is not None:
                 X = in_memory(source)
                 if isinstance(X, Source):
-                    self._fit_source(X, sample_weight, settings)
+                    self._fit_source(watched(X), sample_weight, settings)
                     return self
             X = validated(self, X, reset=True)
             weights = None if sample_weight is None else check_weights(sample_weight, len(X))

@@ -114,6 +114,9 @@ class GESSVDD(SubspaceDetector):
         The weight of this penalty.
     random_state : int, RandomState or None
         Seeds clusters, landmarks, the rows drawn from large data and a random start.
+    verbose : bool or int, default=False
+        Whether ``fit`` shows its progress on stderr: the rounds of trust, the updates with criterion and gap, and the
+        passes over rows that are not in memory. Scores do not depend on it.
 
     Attributes
     ----------
@@ -195,6 +198,7 @@ class GESSVDD(SubspaceDetector):
         feature_laplacian: Any = None,
         feature_beta: float = 0.1,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         super().__init__(contamination=contamination)
         self.kernel = kernel
@@ -225,6 +229,7 @@ class GESSVDD(SubspaceDetector):
         self.feature_laplacian = feature_laplacian
         self.feature_beta = feature_beta
         self.random_state = random_state
+        self.verbose = verbose
 
     @classmethod
     def from_variant(cls, name: str, **params: Any) -> GESSVDD:

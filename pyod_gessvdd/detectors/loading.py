@@ -94,7 +94,7 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any
         decode = Decoder(arrays, RECORDS).decode
         attributes = {name: decode(item) for name, item in document["attributes"].items()}
         check_names(cls, attributes)
-        detector = cls.__new__(cls)
+        detector = cls()  # a file of an older version lacks the parameters that are new since
         detector.__dict__.update(attributes)
         metadata = document.get("metadata")
         return detector, metadata if isinstance(metadata, dict) else {}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.detectors.streaming import NO_ROWS, StreamedModel
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.sources.arrays import ArraySource
@@ -34,6 +35,7 @@ def checked_columns(detector: Any, source: Source, *, reset: bool) -> None:
 
 def publish_rows(detector: Any, model: StreamedModel, source: Source) -> None:
     """Put what a fit says of every row of a source under its public names, and learn the threshold from it."""
+    progress.stage("training scores")
     detector.boundary_ = model.boundary
     boundary_score = _boundary_score(detector, model, source)
     if source.is_lazy:

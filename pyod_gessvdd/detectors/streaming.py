@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph, UpdateState
@@ -157,6 +158,7 @@ def learn(
     whole : bool
         Whether the whole of the kernel's space is described.
     """
+    progress.stage("columns")
     known = survey(source)
     if not known.scatter.any():
         raise ValueError(f"all {len(source)} rows of X are equal: there is nothing to describe")
@@ -181,6 +183,7 @@ def learn(
 def _in_whole_space(
     source: Source, known: Moments, rule: TrustRule | None, parts: Components, settings: dict[str, Any]
 ) -> StreamedModel:
+    progress.stage("scaling")
     scaling = learn_scaling(source, known, parts.kernel, center=True, standardize=settings["standardize"])
     scaled = source.mapped(scaling.apply, scaling.n_views * source.n_columns)
     drawn = draw_by_content(scaled, MAX_LEARNING_ROWS, check_random_state(settings["random_state"]))
@@ -228,6 +231,7 @@ def _in_subspace(
     source: Source, known: Moments, rule: TrustRule | None, parts: Components, settings: dict[str, Any]
 ) -> StreamedModel:
     rows, keep = source, None
+    progress.stage("scaling")
     if rule is not None:
         rows = chosen = source.where(rule)
         keep = chosen.keep
@@ -252,6 +256,7 @@ def _in_subspace(
         return Sphere(solution.center, solution.radius2), solution
 
     around = total.scatter if settings["around_mean"] else total.around_zero
+    progress.stage("graph")
     Q = start(data.features, data.S_x, settings, settings["random_state"], None, around)
     result = alternate(
         data,

@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pyod_gessvdd.errors import ModelFileError, TableError
 from pyod_gessvdd.extras import need
 from pyod_gessvdd.sources import ParquetSource
 from pyod_gessvdd.sources.parquet import files_of
-from pyod_gessvdd.sources.source import SMALL_ROWS, Result, Source
+from pyod_gessvdd.sources.source import SMALL_ROWS
 from pyod_gessvdd.tabular.columns import choose_columns
 from pyod_gessvdd.tabular.loader import TableOptions
 from pyod_gessvdd.tabular.models import ModelCard, versions_of
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 JUDGED_ROWS = 10_000
 #: So many rows are scored and written at a time.
 SCORED_ROWS = 20_000
-#: Told how many rows of a pass are done, and which pass it is.
+#: Called with the number of rows that are done, and words about them.
 Told = Callable[[int, str], None]
 
 
@@ -43,28 +41,6 @@ def is_large(path: Path) -> bool:
         return bool(parquet.read_metadata(path).num_rows > SMALL_ROWS)
     except (OSError, ValueError):
         return False  # what is wrong with it is said where it is read
-
-
-class Watched(Source):
-    """A source that tells how far each pass is."""
-
-    def __init__(self, source: Source, told: Told) -> None:
-        self.source, self.told, self.n_passes = source, told, 0
-        self.n_rows, self.n_columns, self.names = source.n_rows, source.n_columns, source.names
-
-    def map(self, function: Callable[[np.ndarray, np.ndarray], Result]) -> Iterator[Result]:
-        """What the source's ``map`` gives."""
-        self.n_passes += 1
-        words, done = f"pass {self.n_passes}", 0
-
-        def counting(block: np.ndarray, rows: np.ndarray) -> Result:
-            nonlocal done
-            found = function(block, rows)
-            done += len(block)
-            self.told(done, words)
-            return found
-
-        return self.source.map(counting)
 
 
 @contextmanager
@@ -84,7 +60,7 @@ def cluster(address: str | None) -> Iterator[None]:
 
 
 def fit_large(
-    path: Path, detector: Buildable, options: TableOptions, *, seed: int, told: Told, scheduler: str | None
+    path: Path, detector: Buildable, options: TableOptions, *, seed: int, scheduler: str | None
 ) -> tuple[Any, ModelCard, int]:
     """Fit a detector on the numbers of Parquet files without reading them as a whole; and how many rows are outliers.
 
@@ -98,8 +74,6 @@ def fit_large(
         The columns; nothing that needs the table in memory.
     seed : int
         For detectors that take a ``random_state``.
-    told : callable
-        Called with the rows of a pass that are done.
     scheduler : str or None
         The address of a Dask scheduler whose workers read the files.
     """
@@ -117,7 +91,7 @@ def fit_large(
     try:
         with cluster(scheduler):
             if scheduler is None:
-                model.fit(Watched(source, told))
+                model.fit(source)
             else:
                 frames = need("dask.dataframe", "dask", "--scheduler")
                 model.fit(frames.read_parquet([str(file) for file in source.files], columns=columns.features))

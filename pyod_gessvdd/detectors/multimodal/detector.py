@@ -13,6 +13,7 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.nesting import NestedComponents
 from pyod_gessvdd.components.specs import resolve
@@ -98,6 +99,8 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         The share of outliers expected in the training data.
     random_state : int, RandomState or None
         Seeds the kernels' landmarks.
+    verbose : bool or int, default=False
+        Whether ``fit`` shows its progress on stderr.
 
     Attributes
     ----------
@@ -168,6 +171,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         threshold: str = "contamination",
         contamination: Any = 0.1,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         super().__init__(contamination=contamination)
         self.modalities = modalities
@@ -190,6 +194,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         self.qp_tol = qp_tol
         self.threshold = threshold
         self.random_state = random_state
+        self.verbose = verbose
 
     # Fit ----------------------------------------------------------------------------------------------------------
 
@@ -210,7 +215,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         MSSVDD
             The detector itself. If anything fails it stays as it was before.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), progress.shown(self.verbose):
             self._check_contamination()
             settings = self.get_params(deep=False)
             # What both detectors have is checked once; what only GESSVDD has takes the paper's value there.
