@@ -42,7 +42,7 @@ def walked(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "detector, expected",
+    ("detector", "expected"),
     [
         (GESSVDD(random_state=0), ["trust", "scaling", "kernel matrix", "metric", "sphere", "training scores"]),
         (GESSVDD(**SUBSPACE), ["trust", "scaling", "kernel map", "graph", "updates", "training scores"]),
