@@ -290,7 +290,10 @@ def _figure_of(ax: Any, size: tuple[float, float]) -> tuple[Figure, Axes]:
 
 def _marker(kind: str) -> dict[str, Any]:
     style = MARKERS[kind]
-    return style if "color" in style else {**style, "edgecolors": _ink()}
+    if "color" not in style:
+        return {**style, "edgecolors": _ink()}
+    is_dark = sum(to_rgb(rcParams["axes.facecolor"])) < 1.5
+    return {**style, "color": SKY} if is_dark and style["color"] == BLUE else style
 
 
 def _ink() -> Any:
