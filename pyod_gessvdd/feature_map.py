@@ -74,7 +74,7 @@ class FeatureMap:
         scaling = learn_scaling(X, kernel, center=center, standardize=standardize, sample_weight=sample_weight)
         scaled = scaling.apply(X)
         if sample_weight is not None and not kernel.supports_sample_weight:
-            warn(f"kernel {kernel.name!r} knows no sample weights: its features are learnt from every row alike")
+            warn(f"kernel {kernel.name!r} ignores sample weights: its features are learnt from every row equally")
         progress.stage("kernel map")
         Phi, missed = fit_features(kernel, scaled, sample_weight)
         mean = _mean_to_take_off(Phi, sample_weight) if center else None

@@ -26,21 +26,27 @@ Examples:
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Where to save the model.")
 @click.option(
-    "-d", "--detector", "spec", default="gessvdd", show_default=True, metavar="SPEC", help="As gessvdd compare has it."
+    "-d",
+    "--detector",
+    "spec",
+    default="gessvdd",
+    show_default=True,
+    metavar="SPEC",
+    help="Written as for gessvdd compare.",
 )
 @table_options
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the detector.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seeds the detector.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786, for large Parquet.")
-@click.option("--force", is_flag=True, help="Replace the file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(data: Path, out: Path, spec: str, seed: int, scheduler: str | None, force: bool, **options: Any) -> None:
     """Fit a detector on DATA and save it.
 
-    DATA is a CSV, TSV, Parquet, NPZ or MAT file. Every column is a feature except for the label, what looks like an
-    index or another label (--keep takes it in), and --drop. With --normal only the rows with that label are trained
-    on. The model is saved as arrays and JSON, which gessvdd score loads without --trusted, or, if the detector is
-    PyOD's own, in PyOD's format; with its columns and how they became numbers, versions, and the plugins that it
-    needs; gessvdd score treats new files alike. A folder of Parquet files, or one of more than 100,000 rows, is
-    walked block by block and never read as a whole.
+    DATA is a CSV, TSV, Parquet, NPZ or MAT file. Every column is a feature except for the label, the columns that
+    --drop names, and those that look like an index or another label (unless --keep names them). With --normal, only
+    the rows with that label are used for training. The model is saved as arrays and JSON, which gessvdd score loads
+    without --trusted, or, for PyOD's own detectors, in PyOD's format. It remembers its columns and how they became
+    numbers, so that gessvdd score treats new files the same way, its versions, and the plugins that it needs. A folder
+    of Parquet files, or a file of more than 100,000 rows, is read block by block, never as a whole.
     """
     from pyod_gessvdd import progress
     from pyod_gessvdd.experiments.detectors.specs import resolve_detectors

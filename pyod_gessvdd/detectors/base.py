@@ -157,7 +157,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         parts.check(settings)
         if settings["calibration"] is not None and not parts.kernel.input_is_rows:
             raise ValueError(
-                "calibration holds rows of data back, and a kernel matrix has none; leave them out yourself, and hand "
+                "calibration holds rows of data back, and a kernel matrix has none; leave them out yourself, and pass "
                 "their scores to update_threshold"
             )
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))

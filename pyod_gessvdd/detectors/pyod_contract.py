@@ -244,7 +244,7 @@ class PyODContract(Conformal, BaseDetector):
         cls = type(self)
         if not cls.__module__.startswith("pyod_gessvdd."):
             raise ModelFileError(
-                f"{cls.__name__} is no detector of this package, and its file could not be read; "
+                f"{cls.__name__} is not a detector of this package, and its file could not be read; "
                 "save it with pyod.utils.persistence.save"
             )
         encoder = Encoder()

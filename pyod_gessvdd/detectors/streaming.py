@@ -110,35 +110,35 @@ class StreamedModel:
 def check_streamable(parts: Components, settings: dict[str, Any], boundary: type[Boundary], whole: bool) -> None:
     """One sentence about the first thing that needs all rows in memory, and what does not."""
     if boundary is not Sphere:
-        raise ValueError("a half-space needs all rows in memory; the detectors with a sphere take the rows of a source")
+        raise ValueError("a half-space needs all rows in memory; the detectors with a sphere accept a source")
     if settings["calibration"] is not None:
         raise ValueError(
-            "calibration holds single rows back, which needs all rows in memory; for a source, hand the scores of rows "
-            "that you kept to update_threshold"
+            "calibration holds single rows back, which needs all rows in memory; for a source, pass the scores of rows "
+            "that you held back to update_threshold"
         )
     if settings["use_labels"]:
         raise ValueError("labels need all rows in memory; fit a source without use_labels")
     if parts.feature_laplacian is not None:
-        raise ValueError("a graph over the columns needs all rows in memory; feature_laplacian=None takes a source")
+        raise ValueError("a graph over the columns needs all rows in memory; use feature_laplacian=None with a source")
     kernel, updater, backend = parts.kernel, parts.updater, parts.qp_backend
     if not (whole or kernel.is_identity):
         raise ValueError(
             f"a subspace of the features of kernel {kernel.name!r} needs all rows in memory; kernel='linear', and with "
-            "n_components='all' any kernel that has a whole space, take the rows of a source"
+            "n_components='all' any kernel that has a whole space, accept a source"
         )
     if whole and isinstance(parts.laplacian, NoGraph):
         raise ValueError(
-            "a whole space without a graph is described by the kernel matrix of all rows; laplacian='identity' takes "
-            "the rows of a source"
+            "a whole space without a graph is described by the kernel matrix of all rows; laplacian='identity' accepts "
+            "a source"
         )
     if settings["n_iter"] and not (updater.by_scatter and getattr(updater, "psi", None) in (None, 0, 2)):
         raise ValueError(
             f"updater {updater.name!r} needs all rows in memory; gradient (with psi 0 or 2), spectral, riemannian and "
-            "newton take the rows of a source"
+            "newton accept a source"
         )
     if not isinstance(backend, Auto | FrankWolfe):
         raise ValueError(
-            f"QP backend {backend.name!r} needs all points in memory; auto and frank_wolfe take the rows of a source"
+            f"QP backend {backend.name!r} needs all points in memory; auto and frank_wolfe accept a source"
         )
 
 

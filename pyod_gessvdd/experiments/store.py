@@ -77,7 +77,7 @@ class Store:
         self.folder = Path(folder)
         path = self.folder / DATABASE
         if not path.is_file():
-            raise ComparisonError(f"{self.folder} is no run folder: it has no {DATABASE}")
+            raise ComparisonError(f"{self.folder} is not a run folder: it has no {DATABASE}")
         self._connection = _connect(path)
         # joblib asks for the next job in a thread of its own.
         self._lock = threading.RLock()
@@ -95,7 +95,7 @@ class Store:
             self.close()
             raise ComparisonError(
                 f"the run in {self.folder} was made by gessvdd bench paper before it kept the points of its grid as "
-                "jobs, and holds too little to go on with; its report.md and results.csv stay, run it again elsewhere"
+                "jobs, and holds too little to continue; its report.md and results.csv stay, run it again elsewhere"
             )
         if schema != SCHEMA:
             self.close()

@@ -232,7 +232,7 @@ class Explained(BaseEstimator):
         check_is_fitted(self, "decision_scores_")
         trained = self._training_scores
         if trained is None:
-            raise ValueError("the rows of a source are not kept after fit; explain(X) takes any rows of it")
+            raise ValueError("the rows of a source are not kept after fit; pass the rows to explain(X)")
         rows = getattr(self, "_training_rows", None) if X is None else validated(self, X, reset=False)
         if rows is None:
             raise ValueError("the training rows are not saved with a model; pass them as X")

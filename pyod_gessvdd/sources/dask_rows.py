@@ -50,7 +50,7 @@ class DaskSource(Source):
             _check_kind(X.dtype, "the Dask array")
             if np.isnan(np.array(X.chunks[0], dtype=float)).any():
                 raise SourceError(
-                    "the Dask array has chunks of unknown sizes, so that its rows have no places; call "
+                    "the Dask array has chunks of unknown sizes, so the positions of its rows are unknown; call "
                     "X.compute_chunk_sizes() first"
                 )
             if len(X.chunks[1]) > 1:
@@ -164,7 +164,7 @@ def _applied(carried: _Carried, block: Any, number: int, start: int, length: int
     if found != dtypes:
         place = next((i for i, (a, b) in enumerate(zip(found, dtypes, strict=False)) if a != b), 0)
         raise SourceError(
-            f"partition {number} holds values of type {found[place]} where the collection says {dtypes[place]}; "
+            f"partition {number} holds values of type {found[place]} where the collection declares {dtypes[place]}; "
             "all partitions need the same types"
         )
     values = np.ascontiguousarray(block, dtype=np.float64)

@@ -94,7 +94,7 @@ def recognise(
         if len(sep) != 1 or sep.isalnum() or sep in "\"'\n":
             raise TableError(f"--sep must be one character between the columns, such as ; or tab, got {sep!r}")
     if decimal not in (None, ".", ","):
-        raise TableError(f"--decimal must be . or , and got {decimal!r}")
+        raise TableError(f"--decimal must be . or , but got {decimal!r}")
     encoding, lines = _first_lines(path)
     notes = [OTHER_CHARACTERS] if encoding == FALLBACK else []
     skip = 0
@@ -133,7 +133,7 @@ def _first_lines(path: Path) -> tuple[str, list[str]]:
         cut = bool(file.read(1))
     encoding = "utf-16" if sample[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     if encoding == "utf-8-sig" and b"\0" in sample:
-        raise TableError(f"{path} cannot be read: it holds null bytes, so it is no text")
+        raise TableError(f"{path} cannot be read: it holds null bytes, so it is not text")
     try:
         text = sample.decode(encoding, errors="ignore" if cut and encoding == "utf-16" else "strict")
     except UnicodeDecodeError as error:
@@ -184,7 +184,7 @@ def _check_widths(path: Path, rows: list[list[str]], sep: str) -> None:
         number, row = next((i, row) for i, row in enumerate(rows[1:], start=1) if len(row) > width)
         raise TableError(
             f"{path}: data row {number} has {len(row)} values and the first line {width}, with {sep!r} between "
-            "columns; correct it, or say what separates them with --sep"
+            "columns; correct it, or name the separator with --sep"
         )
 
 
@@ -217,8 +217,7 @@ def _marks(path: Path, rows: list[list[str]], sep: str, decimal: str | None) -> 
             points = any(map(_DECIMAL_POINT.fullmatch, values)) and not any(map(_POINTS_AND_COMMA.fullmatch, values))
             if with_comma and points and sep != ",":
                 raise TableError(
-                    f"{path} has numbers with a point and numbers with a comma; say which is the decimal mark with "
-                    "--decimal"
+                    f"{path} has numbers with a point and numbers with a comma; name the decimal mark with --decimal"
                 )
             decimal = "," if with_comma and not points else "."
     other, grouped = (".", _POINTS_AND_COMMA) if decimal == "," else (",", _COMMAS)

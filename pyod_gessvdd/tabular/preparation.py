@@ -215,7 +215,7 @@ def _gaps(column: Series) -> np.ndarray:
 
 def _categories(column: Series, path: Path) -> list[str]:
     if kind_of(column) == NUMBERS and (numbers(column).dropna() % 1 != 0).any():
-        raise TableError(f"{path}: the column {column.name!r} holds numbers with decimals, which are no categories")
+        raise TableError(f"{path}: the column {column.name!r} holds numbers with decimals, which are not categories")
     found = sorted(categories_of(column).dropna().unique())
     if len(found) > MAX_CATEGORIES:
         raise TableError(

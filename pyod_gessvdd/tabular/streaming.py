@@ -79,12 +79,18 @@ def fit_large(
     """
     for name, given in (("--encode", options.encode), ("--normal", options.normal)):
         if given:
-            raise TableError(f"{name} needs the whole table in memory, and {path} is walked; prepare the file before")
+            raise TableError(
+                f"{name} needs the whole table in memory, and {path} is read block by block; prepare the file first"
+            )
     if options.missing != "error":
-        raise TableError(f"--missing {options.missing} needs the whole table in memory, and {path} is walked")
+        raise TableError(
+            f"--missing {options.missing} needs the whole table in memory, and {path} is read block by block"
+        )
     model = detector.build(seed)
     if not type(model).__module__.startswith("pyod_gessvdd."):
-        raise TableError(f"{detector.spec} needs all rows in memory; detectors of this package can walk {path}")
+        raise TableError(
+            f"{detector.spec} needs all rows in memory; detectors of this package can read {path} in blocks"
+        )
     head = next(_frames(path, JUDGED_ROWS))
     columns = choose_columns(as_table(head, path), path, label=options.label, drop=options.drop, keep=options.keep)
     source = ParquetSource(path, columns.features)

@@ -35,7 +35,7 @@ def check_table_target(path: Path, force: bool) -> None:
 def check_free(path: Path, force: bool) -> None:
     """See before the work that the result can be written where it is to go."""
     if path.exists() and not force:
-        raise ModelFileError(f"{path} is there already; choose another name or replace it with --force")
+        raise ModelFileError(f"{path} already exists; choose another name or replace it with --force")
     if path.is_dir():
         raise ModelFileError(f"{path} is a folder; name a file")
     if not path.parent.is_dir():

@@ -249,7 +249,7 @@ def _checked_scores(scores: Any, n_rows: int) -> np.ndarray:
     if scores.shape != (n_rows,):
         raise BadAnswerError(f"decision_function returned the shape {scores.shape} for {n_rows} rows")
     if scores.dtype.kind not in "biuf":
-        raise BadAnswerError(f"decision_function returned scores of type {scores.dtype}, which are no real numbers")
+        raise BadAnswerError(f"decision_function returned scores of type {scores.dtype}, which are not real numbers")
     scores = scores.astype(np.float64)
     bad = int((~np.isfinite(scores)).sum())
     if bad:

@@ -78,8 +78,8 @@ def _told(results: Results, backend: str, scheduler: str | None) -> Results:
     except Exception as error:  # a cluster's library has exceptions of its own for every way to be gone
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise ComparisonError(
-            f"the {backend} cluster at {scheduler} has failed ({reason[:300]}); what was done is kept, "
-            "go on with it by --resume"
+            f"the {backend} cluster at {scheduler} has failed ({reason[:300]}); finished jobs are kept; "
+            "continue with --resume"
         ) from error
 
 

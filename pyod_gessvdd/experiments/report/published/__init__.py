@@ -66,15 +66,15 @@ class Calibration:
         """What it says."""
         if self.means.empty:
             wanted = ", ".join(CALIBRATION[self.setting])
-            return f"Not calibrated: none of {wanted} was run, so that nothing is ranked with the published figures."
+            return f"Not calibrated: none of {wanted} was run, so nothing is ranked with the published figures."
         told = ", ".join(f"{name} {row.ours:.1f} ({row.difference:+.1f})" for name, row in self.means.iterrows())
         verdict = (
             "each within a point: published and own figures may be read as one ranking"
             if self.holds
-            else f"not all of {', '.join(CALIBRATION[self.setting])} within a point, so that published and own "
+            else f"not all of {', '.join(CALIBRATION[self.setting])} within a point, so published and own "
             "figures are not put in one ranking"
         )
-        return f"Calibration, mean in per cent and how far from the published one: {told}; {verdict}."
+        return f"Calibration, mean in per cent and its difference from the published one: {told}; {verdict}."
 
 
 def published_figures(setting: str, metric: str) -> pd.DataFrame:
