@@ -80,15 +80,15 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         Parameters
         ----------
         X : array of shape (N, D), memmap, path of Parquet, Dask array or DataFrame, or Source
-            The training rows; with a precomputed kernel, the N × N kernel matrix. What need not fit in memory is walked
+            The training rows; with a precomputed kernel, the N × N kernel matrix. What need not fit in memory is read
             block by block, see :mod:`pyod_gessvdd.sources`.
         y : array of shape (N,), optional
             Ignored unless ``use_labels=True``: 1 for known outliers, 0 for known inliers, −1 or NaN for what is not
             known. Known inliers are trusted; known outliers never are, and have no part in scaling, kernel and graph.
         sample_weight : array of shape (N,), optional
             How often each row counts, in the scaling, the features, the graph, the bounds of α (C · sample_weight[i])
-            and the threshold: an integer weight is as good as repeating the row, and a row of weight zero is not
-            trained on, only scored. Weights with a mean below one are relative, as if they had a mean of one.
+            and the threshold: an integer weight has the same effect as repeating the row, and a row of weight zero is
+            not trained on, only scored. Weights with a mean below one are relative, as if they had a mean of one.
 
         Returns
         -------

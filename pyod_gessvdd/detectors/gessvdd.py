@@ -16,9 +16,9 @@ class GESSVDD(SubspaceDetector):
     holds most of the rows; only rows that look trustworthy take part. The score of a row is dist²/R², its squared
     distance from the centre over the squared radius: 1 is the sphere itself.
 
-    By default the description lives in the whole of the kernel's space and nothing is discarded. ``n_components``
-    asks for a subspace and, with it, for the updates of the paper's Algorithm 1. :meth:`from_variant` gives the paper's
-    34 variants as they are published.
+    By default the description lives in the whole of the kernel's space and nothing is discarded. ``n_components`` asks
+    for a subspace and, with it, for the updates of the paper's Algorithm 1. :meth:`from_variant` returns the paper's 34
+    variants as they are published.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class GESSVDD(SubspaceDetector):
     sigma : float, optional
         gamma = 1 / (2 sigma²).
     laplacian : str, Laplacian or matrix, optional
-        The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as
-        "0.7*knn + 0.3*pca" or, with learnt weights, "auto*(knn + pca)", a plugin's, or an N × N matrix. The paper's
-        names 0, I, PCA, Sw, Sb, kNN work too. Unless given "identity" in the whole space and "pca" in a subspace; on
-        centred features the two differ by the factor N, which scores do not see, but the steps of an update do.
+        The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as "0.7*knn + 0.3*pca"
+        or, with learnt weights, "auto*(knn + pca)", a plugin's, or an N × N matrix. The paper's names 0, I, PCA, Sw,
+        Sb, kNN work too. Unless given "identity" in the whole space and "pca" in a subspace; on centred features the
+        two differ by the factor N, which affects the steps of an update but not the scores.
     updater : str or Updater, default="gradient"
         "gradient" (GR), "spectral" (S), "spectral_regression" (SR), "riemannian", "newton", "newton_ssvdd"
         or a plugin's.
@@ -70,7 +70,7 @@ class GESSVDD(SubspaceDetector):
     standardize : bool or {"auto", "standard", "robust", "signed_log", "quantile", "views"}, default="auto"
         What is done to the columns of X first; the paper does nothing (False). "standard" (or True) gives them mean
         zero and variance one, "robust" median zero and the interquartile range of a normal distribution; "signed_log"
-        takes sign(x)·log(1 + |x|) of the former, which brings far values near and still tells them apart; "quantile"
+        takes sign(x)·log(1 + |x|) of the former, which brings far values closer and keeps them distinct; "quantile"
         replaces values by the normal scores of their ranks; "views" hands the kernel three of these side by side.
         "auto" is "views" for the kernel "mixed", which averages over them, and "signed_log" for the others.
     ridge : float, optional
@@ -81,7 +81,7 @@ class GESSVDD(SubspaceDetector):
         1e-6.
     novelty : bool, default=False
         Declares the training rows to be clean. Then all of them are trusted, and the description is narrow and hardly
-        regularised. Otherwise outliers among them are expected, as many as ``contamination`` says.
+        regularised. Otherwise outliers among them are expected, as many as ``contamination`` states.
     trim : float, "auto" or None, default="auto"
         The share of training rows that the description does not learn from, those that a wide description finds the
         most unusual. "auto" is ``contamination``, and nothing with ``novelty=True`` or with ``residual=False``; None or
@@ -109,7 +109,7 @@ class GESSVDD(SubspaceDetector):
     feature_laplacian : str, FeatureLaplacian or matrix, optional
         A graph over the columns, for the linear kernel: "feature_knn" (correlated columns), "feature_chain"
         (neighbouring ones), a plugin's, or a D × D matrix. The updates make linked columns have similar weights in the
-        projection: Tr(QLQᵀ) is added to the criterion, or taken off where it is to rise.
+        projection: Tr(QLQᵀ) is added to the criterion, or subtracted where it is maximised.
     feature_beta : float, default=0.1
         The weight of this penalty.
     random_state : int, RandomState or None

@@ -135,12 +135,12 @@ class Explained(BaseEstimator):
         ind : int or sequence of int
             The training row, or several: they are drawn as a heat map of rows and features.
         columns : sequence of int or str, optional
-            The features to draw, in this order, by place or by name; unless given the ``max_features`` that contribute
-            most, largest first.
+            The features to draw, in this order, by position or by name; unless given the ``max_features`` that
+            contribute most, largest first.
         feature_names : sequence of str, optional
             A name for each of the D features; ``feature_names_in_`` if there are any and none are given.
         file_name : str or path, optional
-            Where to save the picture; PNG unless the name says otherwise.
+            Where to save the picture; PNG unless the extension is another.
         kind : {"bands", "waterfall"}, default="bands"
             How one row is drawn: its contributions over the bands of the training rows', or step by step from what they
             start from to the score.

@@ -53,7 +53,7 @@ class Source(ABC):
 
     @property
     def is_lazy(self) -> bool:
-        """Whether results for every row are to stay where the rows are, as those of a Dask collection do."""
+        """Whether results for every row should stay where the rows are, as those of a Dask collection do."""
         return False
 
     def lazy(self, function: Callable[[Array, Array], tuple[Array, ...]], example: tuple[Array, ...]) -> list[Any]:
@@ -129,7 +129,7 @@ class Chosen(Source):
         return self.source.is_lazy
 
     def every(self, stride: int) -> tuple[Array, Array]:
-        """The chosen ones of every so-manieth row."""
+        """The chosen ones of every n-th row."""
         block, rows = self.source.every(stride)
         chosen = self.keep(block, rows)
         return block[chosen], rows[chosen]
