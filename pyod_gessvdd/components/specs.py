@@ -51,7 +51,7 @@ def resolve(kind: str, value: Any) -> Any:
 def _from_text(kind: str, text: str) -> Component:
     text = text.strip()
     if NAME.fullmatch(text):
-        # Before any parsing: the paper's "0" is no Python name, and "far-knn" no difference of two graphs.
+        # Before any parsing: the paper's "0" is not a Python name, and "far-knn" no difference of two graphs.
         return registry().find(kind, text).component()
     try:
         tree = ast.parse(text, mode="eval").body

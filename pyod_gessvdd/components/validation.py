@@ -28,7 +28,7 @@ def real_array(value: Any, who: str) -> Array:
 
 @contextmanager
 def names_the_writer(who: str) -> Iterator[None]:
-    """A component that writes to what it was handed, which is read-only, is named in the error."""
+    """A component that writes to what it was given, which is read-only, is named in the error."""
     try:
         yield
     except ValueError as error:

@@ -20,7 +20,7 @@ Array = np.ndarray
 
 
 class Conformal:
-    """What detectors say of new rows beside calibration rows; the host calls :meth:`_calibrate` in ``fit``.
+    """How new rows compare with calibration rows; the host calls :meth:`_calibrate` in ``fit``.
 
     Attributes
     ----------

@@ -219,7 +219,7 @@ class GESVM(_WholeSpace):
     -----
     The other attributes are GESSVDD's, except for the centre and the radius. Solved by LIBSVM, whose time grows with
     the square of the number of rows; ``history_`` holds the duality gap. Whitening makes every direction that a narrow
-    kernel tells apart count alike: with few rows a wide one (a small ``gamma``) describes them better.
+    kernel tells apart count equally: with few rows a wide one (a small ``gamma``) describes them better.
 
     Examples
     --------

@@ -71,7 +71,7 @@ class GESSVDD(SubspaceDetector):
         What is done to the columns of X first; the paper does nothing (False). "standard" (or True) gives them mean
         zero and variance one, "robust" median zero and the interquartile range of a normal distribution; "signed_log"
         takes sign(x)·log(1 + |x|) of the former, which brings far values closer and keeps them distinct; "quantile"
-        replaces values by the normal scores of their ranks; "views" hands the kernel three of these side by side.
+        replaces values by the normal scores of their ranks; "views" passes the kernel three of these side by side.
         "auto" is "views" for the kernel "mixed", which averages over them, and "signed_log" for the others.
     ridge : float, optional
         Added to the scatter before it is inverted. In the whole space as a share of Tr(S_x²)/Tr(S_x), the scatter that
@@ -145,7 +145,7 @@ class GESSVDD(SubspaceDetector):
     best_iteration_ : int
         The index in ``history_`` of the iterate that is the model; its last one unless ``keep="best"``.
     laplacian_weights_ : ndarray of shape (n_graphs,) or None
-        The weights in a sum of graphs, given or learnt; None if the laplacian is no sum.
+        The weights in a sum of graphs, given or learnt; None if the laplacian is not a sum.
     stop_reason_ : str
         Why the alternation ended.
     n_features_in_, feature_names_in_

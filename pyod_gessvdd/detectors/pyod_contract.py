@@ -374,7 +374,7 @@ class PyODContract(Conformal, BaseDetector):
         self.thresholder_ = None
 
     def _expected_outlier_rate(self, n: int, n_above: int) -> float:
-        """The share of outliers that the threshold stands for, at least one of n rows; so many are labelled."""
+        """The share of outliers that the threshold stands for, at least one of n rows; this many are labelled."""
         by_contamination = self.threshold == "contamination" and self.thresholder_ is None
         count = n * float(self.contamination) if by_contamination else float(n_above)
         # PyOD's formulas round n · rate down: a whole number must not become the one below.

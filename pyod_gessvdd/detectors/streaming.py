@@ -42,7 +42,7 @@ Array = np.ndarray
 
 
 class RowResults(NamedTuple):
-    """What a fit says of the training rows of a block.
+    """What a fit finds for the training rows of a block.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class RowResults(NamedTuple):
 
     @classmethod
     def of(cls, scores: Array, alpha: Array, trusted: Array, upper: Any) -> RowResults:
-        """With the side that α has beside its bound."""
+        """With the side that α has relative to its bound."""
         side = (alpha > BOUND_TOLERANCE * upper).astype(np.int8) + (alpha >= (1.0 - BOUND_TOLERANCE) * upper)
         return cls(scores, alpha, trusted, side)
 

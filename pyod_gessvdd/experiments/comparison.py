@@ -33,7 +33,7 @@ def compare(
     setting: str = "novelty",
     seeds: int | Iterable[int] = 5,
     metrics: Iterable[str] = METRICS,
-    jobs: int = 1,
+    n_jobs: int = 1,
     backend: str = "loky",
     scheduler: str | None = None,
     timeout: float | None = None,
@@ -69,7 +69,7 @@ def compare(
         A number of seeds (novelty counts from 0, unsupervised from 1 as ADBench does), or the seeds.
     metrics : sequence of str
         Some of roc_auc, average_precision, precision_at_n, gmean, tpr, tnr and those of plugins.
-    jobs : int, default=1
+    n_jobs : int, default=1
         How many jobs run in parallel on this machine; -1 means one per core.
     backend : {"loky", "dask", "ray"}, default="loky"
         Processes of this machine, or the cluster at ``scheduler``.
@@ -112,7 +112,7 @@ def compare(
     >>> result.table[["dataset", "detector", "status"]].values.tolist()
     [['wine', 'KNN', 'done'], ['wine', 'HBOS', 'done']]
     """
-    how = How(jobs, backend, scheduler, timeout, resume, force, progress, memory)
+    how = How(n_jobs, backend, scheduler, timeout, resume, force, progress, memory)
     try:
         return run_comparison(
             datasets,

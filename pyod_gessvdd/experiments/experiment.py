@@ -1,4 +1,4 @@
-"""An experiment: jobs run in a run folder, from which a run that was stopped goes on."""
+"""An experiment: jobs run in a run folder, from which a run that was stopped continues."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class How:
     def check(self) -> None:
         """See, before anything is loaded, that this can be done."""
         if not isinstance(self.jobs, int) or (self.jobs < 1 and self.jobs != -1):
-            raise ComparisonError(f"jobs must be a positive number, or -1 for one per core, got {self.jobs!r}")
+            raise ComparisonError(f"the number of jobs must be positive, or -1 for one per core, got {self.jobs!r}")
         if self.timeout is not None and not (self.timeout > 0 and math.isfinite(self.timeout)):
             raise ComparisonError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
         if self.memory_bytes is not None and not _can_limit_memory():
@@ -110,7 +110,7 @@ def run_experiment(folder: Path, jobs: Sequence[Job], arguments: Mapping[str, An
     jobs : sequence of Job
         All jobs, those that share a split one after the other.
     arguments : mapping
-        What all jobs of the folder have in common; a run with others is not gone on with.
+        What all jobs of the folder have in common; a run with others is not continued.
     how : How
         How they are run.
     """

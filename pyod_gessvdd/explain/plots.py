@@ -96,7 +96,7 @@ def heat_map(rows: Sequence[str], columns: Sequence[str], values: Array, *, titl
     values : ndarray of shape (len(rows), len(columns))
         The contributions.
     title : str
-        What it says above.
+        The title.
     """
     figure = Figure(figsize=(2.6 + 0.62 * len(columns), 1.7 + 0.34 * len(rows)), layout="constrained")
     axes = figure.subplots()
@@ -128,7 +128,7 @@ def waterfall(labels: Sequence[str], values: Array, *, start: tuple[str, float],
     rest : float
         What the features that are not drawn contribute together.
     title : str
-        What it says above.
+        The title.
     """
     steps = [*zip(labels, values, strict=True), *([("all others", rest)] if rest else [])]
     figure = Figure(figsize=(7.5, 1.7 + 0.3 * (len(steps) + 2)), layout="constrained")

@@ -1,4 +1,4 @@
-"""From JSON and arrays back to objects: of types that are listed here or handed in, and of components by name."""
+"""From JSON and arrays back to objects: of types that are listed here or passed in, and of components by name."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def as_source(X: Any) -> Source | None:
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection, told without importing Dask."""
+    """Whether X is a Dask collection, decided without importing Dask."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
 
 

@@ -15,7 +15,7 @@ from pyod_gessvdd.sources.source import Result, Source
 
 Array = np.ndarray
 
-#: A function of up to so many bytes is sent with every block, a larger one once to each worker.
+#: A function of up to this many bytes is sent with every block, a larger one once to each worker.
 SMALL_FUNCTION = 100_000
 
 
@@ -185,7 +185,7 @@ def _gone(why: str) -> SourceError:
 
 
 def _is_of_connection(error: BaseException) -> bool:
-    """Whether an error is that of a connection, told without importing ``distributed``."""
+    """Whether an error is that of a connection, decided without importing ``distributed``."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & {"CommClosedError", "FutureCancelledError", "CancelledError"})
 

@@ -1,4 +1,4 @@
-"""What a source of rows is: blocks that come in order, with their places, and that can be walked again."""
+"""What a source of rows is: blocks that come in order, with their places, and that can be read again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 #: Numbers per block unless the source has blocks of its own: 4 MiB of float64.
 BLOCK_ELEMENTS = 1 << 19
-#: Up to so many rows a source is read into memory and fitted there.
+#: Up to this many rows a source is read into memory and fitted there.
 SMALL_ROWS = 100_000
 
 

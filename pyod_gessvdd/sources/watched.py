@@ -19,7 +19,7 @@ def watched(source: Source) -> Source:
 
 
 class Watched(Source):
-    """The rows of a source; each walk over them is a pass.
+    """The rows of a source; each time they are read is a pass.
 
     Parameters
     ----------

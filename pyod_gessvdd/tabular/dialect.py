@@ -1,6 +1,6 @@
 """How a text table is written: what separates its columns, how its numbers look, whether names come first.
 
-Everything is told from the first lines; what the user says wins.
+Everything is recognised from the first lines; what the user specifies wins.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OTHER_CHARACTERS = "its characters are read as Windows-1252, as they are no UTF-
 #: So much of a file is looked at.
 SAMPLE_BYTES = 1 << 18
 SAMPLE_ROWS = 500
-#: Of the rows so many must have the width that a separator gives the names.
+#: Of the rows this many must have the width that a separator gives the names.
 AGREEING = 0.9
 
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
@@ -41,7 +41,7 @@ _COMMAS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a reader must be told of a file.
+    """What a reader must know about a file.
 
     Attributes
     ----------
@@ -85,9 +85,9 @@ def recognise(
     usual : str
         The separator that the file's name stands for.
     sep, decimal : str, optional
-        What the user says.
+        What the user specified.
     header : bool, optional
-        Whether the first line holds names, if the user says so.
+        Whether the first line holds names, if the user specified it.
     """
     if sep is not None:
         sep = SPELLINGS.get(sep, sep)
@@ -170,7 +170,7 @@ def _separator(lines: list[str], usual: str) -> str:
 
 
 def _width(rows: list[list[str]], wider: int) -> int:
-    """How many names there are, if nearly all rows have so many values, or ``wider`` more; else none."""
+    """How many names there are, if nearly all rows have this many values, or ``wider`` more; else none."""
     width = len(rows[0])
     agreeing = sum(len(row) == width + wider for row in rows[1:])
     return width if agreeing >= AGREEING * (len(rows) - 1) else 0

@@ -21,7 +21,7 @@ from pyod_gessvdd.tabular.writing import write_whole
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What a model file says beside the model; PyOD adds its own and its dependencies' versions.
+    """What a model file holds in addition to the model; PyOD adds its own and its dependencies' versions.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class ModelCard:
     feature_names : list of str
         The columns of a table that are features.
     left_out : list of str
-        Columns that were there at fit and are no features: the label, what was dropped and what the rule left out.
+        Columns that were there at fit and are not features: the label, what was dropped and what the rule left out.
     categories, fill, missing, codes
         How columns become numbers and what happens to missing values, as
         :class:`~pyod_gessvdd.tabular.preparation.Preparation` has them.

@@ -1,4 +1,4 @@
-"""From the columns of a table to finite numbers, learnt on one table and applied to others alike.
+"""From the columns of a table to finite numbers, learnt on one table and applied to others in the same way.
 
 Numbers stay as they are, truth values become 0 and 1, and a column of categories becomes one column of 0 and 1 for each
 category, or one column of codes for kernels that compare categories themselves.

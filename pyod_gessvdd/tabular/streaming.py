@@ -1,4 +1,4 @@
-"""Parquet that is not read as a whole: a detector fitted by walking it, and scores written block by block."""
+"""Parquet that is not read as a whole: a detector fitted block by block, and scores written block by block."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyod_gessvdd.tabular.writing import write_whole
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-#: Which columns are features is judged by so many rows, the first ones.
+#: Which columns are features is judged by this many rows, the first ones.
 JUDGED_ROWS = 10_000
 #: So many rows are scored and written at a time.
 SCORED_ROWS = 20_000

@@ -135,7 +135,7 @@ def test_one_class_only_is_refused(invoke, tmp_path):
             "setting must be novelty, unsupervised, transductive, nested, pyod, dte_semi, dte_unsupervised or both, "
             "got 'semi'",
         ),
-        (("--jobs", "0"), "jobs must be a positive number, or -1 for one per core, got 0"),
+        (("--jobs", "0"), "the number of jobs must be positive, or -1 for one per core, got 0"),
         (("--timeout", "-1"), "timeout must be a positive number of seconds, got -1.0"),
         (("--backend", "dask"), "the backend dask needs the cluster's address"),
         (("--resume",), "--resume needs the run folder to continue; name it with --out"),

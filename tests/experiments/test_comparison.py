@@ -195,7 +195,7 @@ def test_a_run_of_another_version_of_the_package_is_not_gone_on_with(run):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"jobs": 0}, "jobs must be a positive number, or -1 for one per core, got 0"),
+        ({"n_jobs": 0}, "the number of jobs must be positive, or -1 for one per core, got 0"),
         ({"timeout": 0}, "timeout must be a positive number of seconds, got 0"),
         ({"timeout": float("nan")}, "timeout must be a positive number of seconds, got nan"),
         ({"contamination": 1.5}, "contamination must be a share between 0 and 1, got 1.5"),

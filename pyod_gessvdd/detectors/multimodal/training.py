@@ -67,7 +67,7 @@ def alternate_modalities(
     beta : float
         Its weight.
     criteria : list of {"min", "max"}
-        Of each modality, whether L is to fall or to rise with its projection.
+        Of each modality, whether its projection should decrease or increase L.
     step_size : float
         η.
     n_iter : int

@@ -25,7 +25,7 @@ AS_THEY_COME = {"return_as": "generator_unordered", "batch_size": 1}
 
 Results = Generator[JobResult, None, None]
 
-#: In place of rows that travel beside the job.
+#: In place of rows that travel with the job.
 ABSENT = ArraySource(np.empty((0, 0)), np.empty(0))
 
 
@@ -134,7 +134,7 @@ def _on_ray(jobs: Iterable[Job], ray: Any, timeout: float | None, memory: int | 
 
 
 def _with_arrays(jobs: Iterable[Job]) -> Iterator[tuple[Job, np.ndarray, np.ndarray]]:
-    """Each job with its rows beside it, which a cluster's workers need not find in a file.
+    """Each job with its rows, which a cluster's workers need not find in a file.
 
     Jobs come data set by data set, and all of a data set's get the same two arrays.
     """

@@ -23,7 +23,7 @@ SCALING = {
     "standard": "Features are standardised by the training rows of the target class (MNIST's are not).",
     "none": "Features are not scaled.",
 }
-#: A figure within so many published standard deviations of the published one agrees with it.
+#: A figure within this many published standard deviations of the published one agrees with it.
 AGREES = 2.0
 
 

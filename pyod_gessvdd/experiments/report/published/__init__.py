@@ -35,7 +35,7 @@ CALIBRATION = {
 #: So many points of a per cent a mean may differ from the published one.
 ALLOWED = 1.0
 
-#: Sets with fewer rows were drawn up to so many, so that copies of judged rows were trained on.
+#: Sets with fewer rows were drawn up to this many, so that copies of judged rows were trained on.
 FEW_ROWS = 1_000
 
 
