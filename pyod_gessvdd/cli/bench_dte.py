@@ -1,4 +1,4 @@
-"""``gessvdd bench dte``: DTE's protocols on ADBench's sets, beside its published figures of 26 methods."""
+"""``gessvdd bench dte``: DTE's protocols on ADBench's sets, compared with its published figures of 26 methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gessvdd bench paper``: the experiments of the GESSVDD paper, beside its published figures."""
+"""``gessvdd bench paper``: the experiments of the GESSVDD paper, compared with its published figures."""
 
 from __future__ import annotations
 

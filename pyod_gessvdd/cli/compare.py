@@ -1,4 +1,4 @@
-"""``gessvdd compare``: detectors beside each other on one's own data."""
+"""``gessvdd compare``: detectors side by side on your own data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gessvdd demo``: a comparison with a preset, GESSVDD beside four of PyOD's detectors on scikit-learn's data."""
+"""``gessvdd demo``: a preset comparison of GESSVDD with four of PyOD's detectors on scikit-learn's data."""
 
 from __future__ import annotations
 

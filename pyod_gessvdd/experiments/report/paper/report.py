@@ -1,4 +1,4 @@
-"""The report: our figures beside the published ones, the tests between methods, and what the paper contradicts."""
+"""The report: our figures and the published ones, the tests between methods, and what the paper contradicts."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _protocol(trials: Sequence[dict[str, Any]], meta: dict[str, Any]) -> Iterato
 
 
 def _gmeans(table: Sequence[Line], published: Published | None) -> Iterator[str]:
-    """Gmean ± standard deviation, and beside it the published figure and the difference in its standard deviations."""
+    """Gmean ± standard deviation, next to it the published figure and the difference in its standard deviations."""
     targets = table[0].targets
     shown = targets if len(targets) <= 4 else [AVERAGE]
     per_target = 3 if published else 1

@@ -1,4 +1,4 @@
-"""Published figures beside a run's own, marked as such, and in one ranking only if the protocol reproduces them.
+"""Published figures next to a run's own, marked as such, and in one ranking only if the protocol reproduces them.
 
 ``dte.csv`` holds the figures of 26 methods on ADBench's 57 sets, in per cent, as published with DTE (V. Livernoche et
 al., "On diffusion modeling for anomaly detection", ICLR 2024), means over five seeds. Its F1, which flags as many rows
@@ -116,7 +116,11 @@ def calibrate(result: ComparisonResult, setting: str, metric: str = "roc_auc") -
 
 def published_report(result: ComparisonResult) -> str:
     """Own and published figures side by side in Markdown, a section per setting and metric; a failure is a cross."""
-    parts = ["# Own figures beside the published ones", "", __doc__.partition("\n\n")[2].replace("\n", " ").strip()]
+    parts = [
+        "# Own figures compared with the published ones",
+        "",
+        __doc__.partition("\n\n")[2].replace("\n", " ").strip(),
+    ]
     small = {plain_name(row["name"]) for row in result.datasets.to_dict("records") if row["n_rows"] < FEW_ROWS}
     for setting in result.table["setting"].unique():
         calibration = calibrate(result, setting)
