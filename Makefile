@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo docs test test-installs lint type clean
+.PHONY: demo docs pictures test test-installs lint type clean
 
 # Reinstalled only when the project's metadata changes; the package itself is installed in place.
 $(VENV)/.installed: pyproject.toml
@@ -18,6 +18,10 @@ demo: $(VENV)/.installed
 # The site, in build/site: strict, and without the network.
 docs: $(VENV)/.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+# The pictures that the repository keeps, drawn again; the site draws its own.
+pictures: $(VENV)/.installed
+	$(BIN)/python -m website.pictures
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

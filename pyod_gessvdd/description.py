@@ -126,5 +126,5 @@ class Description:
         return self.boundary.outline(coordinates, reach)
 
     def row_cost(self, n_columns: int) -> int:
-        """The largest number of intermediate values per row of so many columns."""
+        """The largest number of intermediate values per row of this many columns."""
         return self.kernel.row_cost(n_columns)

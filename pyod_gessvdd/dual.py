@@ -29,7 +29,7 @@ Array = np.ndarray
 BOUND_TOLERANCE = 1e-7
 #: Σα this close to one is one.
 SUMS_TO_ONE = 1e-13
-#: From so many values on the largest are looked for by a sample, and its size.
+#: From this many values on the largest are looked for by a sample, and its size.
 MANY_VALUES, SAMPLED_VALUES = 1 << 16, 1 << 12
 
 
@@ -40,13 +40,13 @@ class SVDDDual:
     Attributes
     ----------
     Z : ndarray of shape (N, d)
-        The points. The host hands backends points with mean zero.
+        The points. The host gives backends points with mean zero.
     upper : ndarray of shape (N,)
         The upper bounds u_i of α; their sum is at least one.
     tol : float
         The relative duality gap that the host asks for.
     linear : ndarray of shape (N,)
-        The linear term k_i = ‖z_i‖² + r_i²; ‖z_i‖² unless given. The host hands backends one with a mean of one.
+        The linear term k_i = ‖z_i‖² + r_i²; ‖z_i‖² unless given. The host gives backends one with a mean of one.
     """
 
     Z: Array

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.components.validation import check_features, check_fit_features, check_residual, names_the_writer
 from pyod_gessvdd.errors import warn
@@ -69,10 +70,12 @@ class FeatureMap:
         sample_weight : ndarray of shape (N,), optional
             Positive weights of the rows.
         """
+        progress.stage("scaling")
         scaling = learn_scaling(X, kernel, center=center, standardize=standardize, sample_weight=sample_weight)
         scaled = scaling.apply(X)
         if sample_weight is not None and not kernel.supports_sample_weight:
-            warn(f"kernel {kernel.name!r} knows no sample weights: its features are learnt from every row alike")
+            warn(f"kernel {kernel.name!r} ignores sample weights: its features are learnt from every row equally")
+        progress.stage("kernel map")
         Phi, missed = fit_features(kernel, scaled, sample_weight)
         mean = _mean_to_take_off(Phi, sample_weight) if center else None
         if mean is not None:

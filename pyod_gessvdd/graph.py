@@ -2,7 +2,7 @@
 
 Every graph of the paper is ``L = B + V diag(w) Vᵀ`` with a base ``B`` that is a multiple of the identity, diagonal, a
 sparse matrix or (only if a component insists) a dense one, and a thin factor ``V``. Nothing here forms an N × N array
-unless the component handed one over.
+unless the component passed one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = np.ndarray
 
 #: The relative residual at which conjugate gradients stop.
 SOLVED = 1e-11
-#: Up to so many nodes a sparse graph's pseudo-inverse is a small dense matrix, computed once: a fit by spectral
+#: Up to this many nodes a sparse graph's pseudo-inverse is a small dense matrix, computed once: a fit by spectral
 #: regression to 92 rows takes 17 ms with it and 85 ms with conjugate gradients.
 SMALL = 256
 

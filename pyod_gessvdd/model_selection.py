@@ -125,7 +125,9 @@ def gmean_score(y_true: Any, y_pred: Any, *, normal: Any = 0) -> float:
     """
     positive, accepted = _is_normal(y_true, normal), _is_normal(y_pred, normal)
     if len(positive) != len(accepted):
-        raise ValueError(f"y_true has {len(positive)} labels and y_pred {len(accepted)}; they must be of one length")
+        raise ValueError(
+            f"y_true has {len(positive)} labels and y_pred {len(accepted)}; they must have the same length"
+        )
     if positive.all() or not positive.any():
         kinds = "outlier" if positive.any() else "normal row"
         raise ValueError(f"Gmean needs rows of both kinds, and y_true holds no {kinds} (normal={normal!r})")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.components.contracts import Updater, UpdateState
 from pyod_gessvdd.components.validation import check_projection, names_the_writer
@@ -130,12 +131,14 @@ def alternate(
     solution: QPSolution | None = None
     n_unseen = 0
     kept: TrainingResult | None = None
+    progress.stage("updates", n_iter)
     while True:
         subspace = Subspace.at(Q, data.S_x, ridge, residual=data.counts_residual)
         points = data.points(subspace, points)
         boundary, solution = fit_boundary(points, solution)
         n_unseen = max(n_unseen, subspace.whitening.n_unseen)
         history.append(record(len(history), solution))
+        progress.step(len(history) - 1, f"criterion {solution.objective:.4g}, gap {solution.gap:.1e}")
         iterate = TrainingResult(subspace, boundary, solution, history, best_iteration=len(history) - 1)
         if kept is None or keep == "last" or _is_better(iterate, kept, criterion):
             kept = iterate

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_random_state
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.feature_map import FeatureMap, fit_features, learn_scaling
 from pyod_gessvdd.kernels.npt import PairwiseKernel
@@ -161,6 +162,7 @@ class Wide:
         kept = np.arange(len(self.Phi))
         seen = {kept.tobytes()}
         history: list[dict[str, Any]] = []
+        progress.stage("trust", MAX_ROUNDS)
         for _ in range(MAX_ROUNDS):
             scores = self.left_out_scores(kept)
             limit, closest = _closest(scores, share, self.weights)
@@ -172,6 +174,7 @@ class Wide:
                     "limit": limit,
                 }
             )
+            progress.step(len(history), f"{len(closest):,} of {len(self.Phi):,} rows trusted")
             # A set that was there before comes back for ever.
             kept, known = closest, closest.tobytes() in seen
             if known:

@@ -12,6 +12,7 @@ from pyod_gessvdd.cli import main
 from website.commands import reference
 from website.error_messages import messages, table, warned
 from website.pages import DOCS, ROOT
+from website.pictures import DRAWN, GALLERY, in_both_themes
 from website.snippets import snippets, with_output
 
 #: These have tests of their own, which prepare the files and data that they speak of.
@@ -43,8 +44,22 @@ def test_output_and_figures_are_shown_below_their_block(tmp_path):
     blocks = ["print(1 + 1)", "import matplotlib.figure as m\nm.Figure()", "'x'"]
     shown = with_output("\n\n".join(f"```python\n{block}\n```" for block in blocks), "page", tmp_path)
     assert "```text\n2\n```" in shown
-    assert shown.count("data:image/png;base64,") == 1
+    assert shown.count("data:image/png;base64,") == 2, "one for each theme"
+    assert '#only-light"' in shown
+    assert '#only-dark"' in shown
     assert "```text\n'x'\n```" in shown
+
+
+def test_the_repository_keeps_no_picture_that_no_code_draws():
+    drawn = set(re.findall(r'savefig\("docs/images/(.*?)"', PAGES[DRAWN])) | {GALLERY}
+    assert {path.name for path in (DOCS / "images").iterdir()} == drawn
+
+
+def test_a_picture_has_two_themes():
+    assert in_both_themes("![Rows](../images/map.png)") == (
+        "![Rows](../images/map.png#only-light)\n![Rows](../images/map-dark.png#only-dark)"
+    )
+    assert in_both_themes(f"![All](images/{GALLERY})") == f"![All](images/{GALLERY})"
 
 
 def test_a_snippet_that_warns_or_raises_ends_the_build(tmp_path):

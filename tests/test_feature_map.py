@@ -166,7 +166,7 @@ def test_a_weight_is_as_good_as_repeating_the_row(X, kernel, standardize):
 
 def test_a_kernel_that_knows_no_weights_is_said_to(X):
     weights = np.arange(50) % 3 + 1.0
-    with pytest.warns(UserWarning, match="kernel 'squares' knows no sample weights: its features are learnt from"):
+    with pytest.warns(UserWarning, match="kernel 'squares' ignores sample weights: its features are learnt from"):
         feature_map, Phi, _ = _learn(X, Squares(), sample_weight=weights)
     np.testing.assert_allclose(weights @ Phi, 0.0, atol=1e-9)  # their mean is weighted still
     assert feature_map.mean is not None
@@ -176,7 +176,7 @@ def test_a_kernel_that_knows_no_weights_is_said_to(X):
     ("answer", "message"),
     [
         (lambda X: X[:3], r"kernel 'wrong' returned features of shape \(3, 4\); expected \(50, F\)"),
-        (lambda X: X[:, :0], "kernel 'wrong' left no feature: all rows look alike to it"),
+        (lambda X: X[:, :0], "kernel 'wrong' left no feature: all rows look the same to it"),
         (lambda X: X * np.nan, "kernel 'wrong' returned NaN or infinite features"),
         (lambda X: None, "kernel 'wrong' returned None; expected an array of real numbers"),
     ],

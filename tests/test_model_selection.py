@@ -109,7 +109,7 @@ def test_gmean_is_the_root_of_tpr_times_tnr():
 @pytest.mark.parametrize(
     ("y_true", "y_pred", "sentence"),
     [
-        ([0, 1], [0, 1, 1], "y_true has 2 labels and y_pred 3; they must be of one length"),
+        ([0, 1], [0, 1, 1], "y_true has 2 labels and y_pred 3; they must have the same length"),
         ([0, 0], [0, 1], r"Gmean needs rows of both kinds, and y_true holds no outlier \(normal=0\)"),
         ([1, 1], [0, 1], r"Gmean needs rows of both kinds, and y_true holds no normal row \(normal=0\)"),
     ],

@@ -140,7 +140,7 @@ def test_force_does_not_write_through_a_link(new_plugin, tmp_path, linked):
 def test_a_name_that_cannot_be_one_is_refused(new_plugin, name):
     assert refused(new_plugin("laplacian", "--", name)) == (
         f"{name!r} cannot be a component's name; it begins with a letter, has letters, digits and single '-' or '_' "
-        "between them, and is no keyword of Python"
+        "between them, and is not a keyword of Python"
     )
     assert os.listdir() == []
 

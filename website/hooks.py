@@ -14,11 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # MkDocs loads thi
 from pyod_gessvdd.cli import main
 from website.commands import reference
 from website.error_messages import table
-from website.pages import DOCS, ROOT, adopted, first_sentence, relinked
+from website.pages import ROOT, adopted, first_sentence, relinked
+from website.pictures import drawn, in_both_themes
 from website.snippets import is_shown, with_output
-
-#: The page whose code draws the pictures in docs/images.
-DRAWN = "explanations.md"
 
 #: What pages leave to the source.
 GENERATED = {"<!-- messages -->": table, "<!-- commands -->": lambda: reference(main, "gessvdd")}
@@ -34,17 +32,15 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def _redraw(files: Files, config: Any) -> None:
-    """Replace the pictures of the page on explanations, which the repository keeps for its readers, by new ones."""
-    with tempfile.TemporaryDirectory() as folder:
-        pictures = Path(folder, "docs", "images")
-        pictures.mkdir(parents=True)
-        with_output((DOCS / DRAWN).read_text(encoding="utf-8"), DRAWN, Path(folder))
-        for picture in pictures.iterdir():
-            place = f"images/{picture.name}"
-            known = files.get_file_from_path(place)
-            assert known is not None, f"{DRAWN} draws {place}, which docs/images does not have"
-            files.remove(known)
-            files.append(File.generated(config, place, content=picture.read_bytes()))
+    """Replace the pictures that the repository keeps for its readers by new ones, light and dark."""
+    pictures = {f"images/{name}": content for name, content in drawn().items()}
+    kept = [file for file in files if file.src_uri.startswith("images/")]
+    undrawn = [file.src_uri for file in kept if file.src_uri not in pictures]
+    assert not undrawn, f"no code draws {', '.join(undrawn)} of docs/"
+    for file in kept:
+        files.remove(file)
+    for place, content in pictures.items():
+        files.append(File.generated(config, place, content=content))
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
@@ -61,6 +57,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     if place == "index.md":
         page.meta["hide"] = ["navigation"]
     markdown, copied = relinked(markdown, source, place)
+    if config.extra["run"]:
+        markdown = in_both_themes(markdown)
     for path, target in copied.items():
         if files.get_file_from_path(target) is None:
             files.append(File.generated(config, target, abs_src_path=str(ROOT / path)))

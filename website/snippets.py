@@ -6,7 +6,6 @@ The tests run every page through this module, and the build shows what the pages
 from __future__ import annotations
 
 import ast
-import base64
 import contextlib
 import io
 import os
@@ -16,6 +15,10 @@ import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from matplotlib import rc_context
+
+from website.pictures import DARK, inline
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 
@@ -29,14 +32,21 @@ def snippets(markdown: str) -> list[str]:
 
 
 def run(snippet: str, namespace: dict[str, Any], name: str = "snippet") -> tuple[str, Any]:
-    """Run one block; return what it printed, and the value of its last line if that is an expression."""
+    """Run one block; return what it printed, and the value of its last line if that is an expression.
+
+    A figure is drawn a second time for the dark theme, and both are returned.
+    """
     tree, value = ast.parse(snippet, name), None
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(tree, name, "exec"), namespace)
         if isinstance(last, ast.Expr):
-            value = eval(compile(ast.Expression(last.value), name, "eval"), namespace)
+            code = compile(ast.Expression(last.value), name, "eval")
+            value = eval(code, namespace)
+            if hasattr(value, "savefig"):
+                with rc_context(DARK):
+                    value = (value, eval(code, namespace))
     return printed.getvalue(), value
 
 
@@ -72,12 +82,12 @@ def with_output(markdown: str, name: str, folder: Path) -> str:
 
 def _shown(printed: str, value: Any) -> list[str]:
     parts = []
-    if hasattr(value, "savefig"):
-        source = f"data:image/png;base64,{_png(value)}"
-        parts.append(f'\n<p class="figure"><img alt="What the code above draws" src="{source}"></p>\n')
+    if isinstance(value, tuple) and hasattr(value[0], "savefig"):
+        light, dark = value
+        parts.append(f'\n<p class="figure">{inline(light, "light")}{inline(dark, "dark")}</p>\n')
     elif hasattr(value, "to_html"):
         # Without pandas' class the table looks like every other table of the site.
-        table = value.to_html(border=0, float_format="{:.4g}".format).replace(' class="dataframe"', "")
+        table = value.to_html(border=0, float_format=_number).replace(' class="dataframe"', "")
         parts.append(f"\n{table}\n")
     elif isinstance(value, str | int | float | list | dict):
         printed += f"{value!r}\n"
@@ -86,10 +96,8 @@ def _shown(printed: str, value: Any) -> list[str]:
     return parts
 
 
-def _png(figure: Any) -> str:
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=110, bbox_inches="tight")
-    return base64.b64encode(drawn.getvalue()).decode()
+def _number(value: float) -> str:
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e8 else f"{value:.4g}"
 
 
 def is_shown(page: str) -> bool:

@@ -19,7 +19,7 @@ Array = np.ndarray
 
 #: LIBSVM's stopping tolerance, for points of unit scale, and the largest number of its steps.
 TOLERANCE, MAX_STEPS = 1e-7, 1_000_000
-#: The relative duality gap above which the user is told.
+#: The relative duality gap above which the user is warned.
 ALLOWED_GAP = 1e-5
 
 #: Scores this close to 1 are on the hyperplane; LIBSVM's own precision was measured to leave 3e-6.

@@ -15,7 +15,7 @@ Array = np.ndarray
 
 #: The most points, whose matrix of inner products is formed.
 MAX_POINTS = 10_000
-#: What the gap of the problem that is solved, whose values are larger by a constant, is to be a share of.
+#: What the gap of the problem that is solved, whose values are larger by a constant, should be a share of.
 STRICTER = 0.01
 
 
@@ -45,7 +45,7 @@ class SoftSphere(Sphere):
         own = 1.0 / (4.0 * upper)
         K = Z @ Z.T
         K[np.diag_indices_from(K)] += own
-        # The linear term is to be k_i, up to a constant, not the longer diagonal.
+        # The linear term should be k_i, up to a constant, not the longer diagonal.
         largest = float(own.max())
         outside = largest - own + (0.0 if residual2 is None else residual2)
         answer = solve_kernel_svdd(K, np.broadcast_to(1.0, len(Z)), backend, STRICTER * tol, last_alpha, outside)

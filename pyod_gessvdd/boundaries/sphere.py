@@ -64,7 +64,7 @@ class Sphere(Boundary):
         tol: float,
         last_alpha: Array | None = None,
     ) -> tuple[Sphere, QPSolution]:
-        """:meth:`fit` where the last points are labelled outliers, which are to be outside; their α is negative.
+        """:meth:`fit` where the last points are labelled outliers, which should be outside; their α is negative.
 
         Parameters
         ----------

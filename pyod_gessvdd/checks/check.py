@@ -111,8 +111,8 @@ def refuses_politely(call: Callable[[], Any], what: str) -> Any:
     except ValueError as error:
         require(
             len(_first_line(error).split()) >= 4,
-            f"on {what} it raised ValueError({str(error)!r}); say in a sentence what is wrong, the value seen and what "
-            "would be right",
+            f"on {what} it raised ValueError({str(error)!r}); state in a sentence what is wrong, the value seen and "
+            "what would be right",
         )
         return None
     except Exception as error:

@@ -95,7 +95,7 @@ def check_parameters_are_only_stored(component: Any, kind: Kind) -> None:
             "clone and GridSearchCV rely on it",
         )
     extra = sorted(set(vars(made)) - set(values))
-    require(not extra, f"__init__ sets {', '.join(extra)}, which is no parameter; set it where it is first needed")
+    require(not extra, f"__init__ sets {', '.join(extra)}, which is not a parameter; set it where it is first needed")
 
 
 def check_parameters_can_be_set(component: Any, kind: Kind) -> None:

@@ -27,7 +27,7 @@ NEEDS_A_MODEL = "it needs a fitted detector, which these checks do not have"
 def check_metric_record(metric: Metric) -> None:
     """The record is complete: a Python name, a label, what it needs, a finite floor and a number of decimals."""
     require(metric.name.isidentifier(), f"its name is {metric.name!r}; take letters, digits and '_'")
-    require(bool(metric.label.strip()), "it has no label; say what readers shall see")
+    require(bool(metric.label.strip()), "it has no label; give the text that readers see")
     require(
         metric.needs in ("scores", "predictions", "model"),
         f"it needs {metric.needs!r}; that must be 'scores', 'predictions' or 'model'",
@@ -97,8 +97,8 @@ def check_metric_leaves_its_input_alone(metric: Metric) -> str | None:
 def check_protocol_declares_itself(protocol: Protocol) -> None:
     """The class says its name, its title and in sentences what it does, and can be sent to other processes."""
     require(protocol.name.isidentifier(), f"its name is {protocol.name!r}; take letters, digits and '_'")
-    require(bool(protocol.title.strip()), "it has no title; say what readers shall see")
-    require(protocol.description.strip().endswith("."), "its description is no sentence; say what it does")
+    require(bool(protocol.title.strip()), "it has no title; give the text that readers see")
+    require(protocol.description.strip().endswith("."), "its description is not a sentence; describe what it does")
     require(
         dataclasses.is_dataclass(protocol) and pickle.loads(pickle.dumps(protocol)) == protocol,
         "it is not equal to its pickled copy; decorate it with @dataclass(frozen=True)",

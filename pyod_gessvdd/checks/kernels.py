@@ -69,7 +69,7 @@ def _with_gram(check: CheckFunction) -> CheckFunction:
         if not callable(getattr(kernel, "gram", None)):
             return "it has no gram(X, Y) to compare with"
         if not kernel.input_is_rows:
-            return "its input is no rows but a kernel matrix (input_is_rows = False)"
+            return "its input is a kernel matrix, not rows (input_is_rows = False)"
         return check(kernel)
 
     return checked
@@ -129,7 +129,7 @@ def check_kernel_maps_training_and_new_rows_alike(kernel: Any) -> None:
     squares = np.einsum("ij,ij->i", Phi, Phi)
     require(
         missed is None or same(missed + squares, np.asarray(kernel.residual(X)) + squares, ROUNDING),
-        "fit_features says that the features miss something else of the training rows than residual says; return "
+        "fit_features and residual disagree about what the features miss of the training rows; return "
         "None in its place, and residual is asked",
     )
 
@@ -256,13 +256,13 @@ def check_kernel_inner_products(kernel: Any) -> str | None:
     excess, lack = float((found - expected).max()), float((expected - reach - found).max())
     require(
         excess <= slack,
-        f"two rows are farther apart in the features than k says, by {excess:.3g} in the squared distance "
+        f"two rows are farther apart in the features than k implies, by {excess:.3g} in the squared distance "
         f"(allowed: {slack:.3g}); φ(x)·φ(y) must be k(x, y), or less of it with the rest in residual",
     )
     require(
         lack <= slack,
-        f"two rows are nearer in the features than k says, by {lack:.3g} in the squared distance beyond what residual "
-        f"admits (allowed: {slack:.3g}); return k̂(x, x) − ‖φ(x)‖² as residual, or declare inner_product_error",
+        f"two rows are nearer in the features than k implies, by {lack:.3g} in the squared distance beyond what "
+        f"residual admits (allowed: {slack:.3g}); return k̂(x, x) − ‖φ(x)‖² as residual, or declare inner_product_error",
     )
     return None
 

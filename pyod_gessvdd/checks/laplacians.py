@@ -191,7 +191,7 @@ def check_laplacian_follows_the_samples(laplacian: Any) -> str | None:
     Phi = data.rows(0)
     graph = _graph(laplacian, Phi)
     if graph.is_estimate:
-        return "its graph says is_estimate"
+        return "its graph is marked is_estimate"
     order = np.random.default_rng(0).permutation(len(Phi))
     moved = _graph(laplacian, Phi[order]).toarray()
     require(

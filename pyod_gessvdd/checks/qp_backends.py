@@ -28,7 +28,7 @@ def _dual(
     weights: Array | None = None,
     residual2: Array | float = 0.0,
 ) -> SVDDDual:
-    """The dual of these points as the host hands it over: around the origin, with a linear term of mean one."""
+    """The dual of these points as the host passes it: around the origin, with a linear term of mean one."""
     Z = Z - Z.mean(axis=0)
     linear = (Z**2).sum(axis=1) + residual2
     scale2 = linear.mean()
@@ -151,7 +151,7 @@ def check_qp_backend_respects_each_bound(backend: Any) -> None:
 
 
 def check_qp_backend_is_optimal_with_weights(backend: Any) -> None:
-    """The duality gap is closed with sample weights too, which count as so many copies of a point."""
+    """The duality gap is closed with sample weights too, which count as copies of a point."""
     dual = _dual(data.rows(0, 80), nu=0.2, weights=_weights())
     _require_optimal(backend, _solve(backend, dual), dual, "weighted points")
 

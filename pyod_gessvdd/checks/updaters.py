@@ -25,7 +25,7 @@ Array = np.ndarray
 
 #: Subspaces whose largest angle has a smaller sine than this are the same.
 SAME_SUBSPACE = 1e-5
-#: The direction of the criterion is judged over so many random starts per graph.
+#: The direction of the criterion is judged over this many random starts per graph.
 N_STARTS = 5
 
 
@@ -39,7 +39,7 @@ def _state(
     d: int = 3,
     nu: float = 0.4,
 ) -> UpdateState:
-    """What the host hands an updater at its first update, from a random subspace."""
+    """What the host gives an updater at its first update, from a random subspace."""
     Phi = data.rows(seed, 60, 6) if Phi is None else Phi
     L = None if graph is None else as_graph(graph.build(Phi, 0), len(Phi), graph)
     S_x = None if L is None else L.scatter(Phi)

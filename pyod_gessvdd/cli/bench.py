@@ -6,7 +6,7 @@ import click
 
 from pyod_gessvdd.cli.groups import LazyGroup
 
-#: Each is the module ``bench_NAME`` beside this one, whose ``command`` is the click command.
+#: Each is the module ``bench_NAME`` next to this one, whose ``command`` is the click command.
 BENCHMARKS = ("adbench", "dte", "paper", "pyod")
 
 

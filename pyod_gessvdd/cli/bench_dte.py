@@ -1,4 +1,4 @@
-"""``gessvdd bench dte``: DTE's protocols on ADBench's sets, beside its published figures of 26 methods."""
+"""``gessvdd bench dte``: DTE's protocols on ADBench's sets, compared with its published figures of 26 methods."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def command(
     NAME is a set of ADBench such as 6_cardio or cardio; without it all that are in DATA_DIR/adbench are run. The run
     folder also gets published.md: what was run here and what was published, each marked as such. KNN, IForest, OCSVM
     and ECOD calibrate: only if their means are within a point of the published ones is it one ranking. Sets with fewer
-    than 1,000 rows were drawn up to so many before the split; means are given with and without them.
+    than 1,000 rows were bootstrapped to 1,000 before the split; means are given with and without them.
     """
     data = [f"adbench/{name}" for name in names] or ["adbench"]
     given = {**options, "max_rows": 0}

@@ -1,4 +1,4 @@
-"""``gessvdd bench paper``: the experiments of the GESSVDD paper, beside its published figures."""
+"""``gessvdd bench paper``: the experiments of the GESSVDD paper, compared with its published figures."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ def command(
 
     Each class in turn is the target; stratified 70/30 splits (MNIST: 10 % of its own split); hyperparameters by
     five-fold cross-validation within the training rows, with models trained on positives only; the best are fitted to
-    all training positives and tested. Every point of a grid is a job of the run folder, which gets results.sqlite
-    (which --resume goes on with), results.csv, report.md and the sensitivity plots. The full grid over all data sets
-    takes days: choose.
+    all training positives and tested. Every point of a grid is a job. The run folder gets results.sqlite (from which
+    --resume continues), results.csv, report.md and the sensitivity plots. The full grid over all data sets takes days:
+    choose.
     """
     from pyod_gessvdd.experiments.data.paper import choose_datasets, load
     from pyod_gessvdd.experiments.detectors.paper.methods import LINEAR, NONLINEAR, choose_methods

@@ -71,5 +71,5 @@ def command(ctx: click.Context, names: tuple[str, ...], detectors: tuple[str, ..
         raise missing[0][1]
     if missing:
         listed = ", ".join(name for name, _ in missing)
-        click.echo(f"Not there, and left out: {listed} ({len(found)} of {len(found) + len(missing)} sets are run).")
+        click.echo(f"Missing, and left out: {listed} ({len(found)} of {len(found) + len(missing)} sets are run).")
     run(ctx, found, detectors or DETECTORS, setting="pyod", **{**options, "max_rows": 0})

@@ -88,7 +88,7 @@ def _named(name: str, kind: str | None) -> list[Target]:
         found = [(of_kind, component) for of_kind in kinds if issubclass(component, KINDS[of_kind])]
         if not found:
             expected = " or ".join(KINDS[of_kind].__name__ for of_kind in kinds)
-            raise click.UsageError(f"{name!r} is no component; expected a subclass of {expected}")
+            raise click.UsageError(f"{name!r} is not a component; expected a subclass of {expected}")
         return found
     from pyod_gessvdd.components.specs import resolve
 

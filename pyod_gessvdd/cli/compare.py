@@ -1,4 +1,4 @@
-"""``gessvdd compare``: detectors beside each other on one's own data."""
+"""``gessvdd compare``: detectors side by side on your own data."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ def command(ctx: click.Context, data: tuple[str, ...], detectors: tuple[str, ...
 
     Prints a table and writes results.csv, report.md and report.html.
 
-    Every data set, detector, setting and seed is a job. Results are stored as they come: a run that was stopped in any
-    way goes on with --resume. A detector that raises, returns NaN, crashes or passes --timeout is a recorded failure.
+    Every data set, detector, setting and seed is a job. Results are stored as they arrive: a run that was stopped in
+    any way continues with --resume. A detector that raises, returns NaN, crashes or exceeds --timeout is recorded as
+    failed.
     """
     tables = asdict(taken_from(options))
     label, normal = tables.pop("label"), tables.pop("normal")

@@ -1,4 +1,4 @@
-"""``gessvdd demo``: a comparison with a preset, GESSVDD beside four of PyOD's detectors on scikit-learn's data."""
+"""``gessvdd demo``: a preset comparison of GESSVDD with four of PyOD's detectors on scikit-learn's data."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def command(seed: int, seeds: int, quick: bool) -> None:
     """Compare GESSVDD with PyOD's OCSVM, KNN, IForest and KPCA.
 
     On scikit-learn's bundled breast-cancer, wine and digits data: one class is normal, the detectors are trained on
-    its rows alone, and are asked to tell them from the others' among rows held back. All have their default
-    parameters; GESSVDD is there once more with novelty=True. It is "gessvdd compare" on these sets, takes about a
+    its rows alone, and must distinguish them from the other classes among held-out rows. All have their default
+    parameters; GESSVDD also runs with novelty=True. It is "gessvdd compare" on these sets, takes about a
     minute and downloads nothing.
     """
     from rich.console import Console
@@ -72,8 +72,8 @@ def command(seed: int, seeds: int, quick: bool) -> None:
     digits = "0" if quick else "each of the ten in turn (mean)"
     for line in (
         "",
-        "* the best ROC-AUC of its data set; ± the standard deviation over the seeds. GESSVDD(novelty) is told, by "
-        "novelty=True, that the training rows are clean, as they are here; all other parameters are the defaults.",
+        "* the best ROC-AUC of its data set; ± the standard deviation over the seeds. GESSVDD(novelty) has "
+        "novelty=True: the training rows are declared clean, as they are here; all other parameters are the defaults.",
         f"Normal class: breast-cancer: benign, wine: class_1 (the largest), digits: {digits}.",
         f"Trained on the normal rows of 70 % (stratified, {seeds} seed{'s' * (seeds > 1)} from {seed}) and scaled by "
         "them; tested on the other 30 %.",

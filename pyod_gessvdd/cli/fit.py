@@ -26,29 +26,33 @@ Examples:
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Where to save the model.")
 @click.option(
-    "-d", "--detector", "spec", default="gessvdd", show_default=True, metavar="SPEC", help="As gessvdd compare has it."
+    "-d",
+    "--detector",
+    "spec",
+    default="gessvdd",
+    show_default=True,
+    metavar="SPEC",
+    help="Written as for gessvdd compare.",
 )
 @table_options
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the detector.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seeds the detector.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786, for large Parquet.")
-@click.option("--force", is_flag=True, help="Replace the file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(data: Path, out: Path, spec: str, seed: int, scheduler: str | None, force: bool, **options: Any) -> None:
     """Fit a detector on DATA and save it.
 
-    DATA is a CSV, TSV, Parquet, NPZ or MAT file. Every column is a feature except for the label, what looks like an
-    index or another label (--keep takes it in), and --drop. With --normal only the rows with that label are trained
-    on. The model is saved as arrays and JSON, which gessvdd score loads without --trusted, or, if the detector is
-    PyOD's own, in PyOD's format; with its columns and how they became numbers, versions, and the plugins that it
-    needs; gessvdd score treats new files alike. A folder of Parquet files, or one of more than 100,000 rows, is
-    walked block by block and never read as a whole.
+    DATA is a CSV, TSV, Parquet, NPZ or MAT file. Every column is a feature except for the label, the columns that
+    --drop names, and those that look like an index or another label (unless --keep names them). With --normal, only
+    the rows with that label are used for training. The model is saved as arrays and JSON, which gessvdd score loads
+    without --trusted, or, for PyOD's own detectors, in PyOD's format. It remembers its columns and how they became
+    numbers, so that gessvdd score treats new files the same way, its versions, and the plugins that it needs. A folder
+    of Parquet files, or a file of more than 100,000 rows, is read block by block, never as a whole.
     """
-    from rich.console import Console
-
-    from pyod_gessvdd.cli.progress import Progress
+    from pyod_gessvdd import progress
     from pyod_gessvdd.experiments.detectors.specs import resolve_detectors
     from pyod_gessvdd.tabular.models import save_model
     from pyod_gessvdd.tabular.scoring import fit_file
-    from pyod_gessvdd.tabular.streaming import fit_large, is_large, n_rows_of
+    from pyod_gessvdd.tabular.streaming import fit_large, is_large
     from pyod_gessvdd.tabular.writing import check_free
 
     check_free(out, force)
@@ -56,15 +60,13 @@ def command(data: Path, out: Path, spec: str, seed: int, scheduler: str | None, 
     if len(detectors) != 1:
         raise click.UsageError(f"--detector {spec!r} stands for {len(detectors)} detectors; name one")
     if is_large(data):
-        with Progress(Console(stderr=True, highlight=False), "rows") as progress:
-            progress.start(n_rows_of(data))
-            model, card, n_outliers = fit_large(
-                data, detectors[0], taken_from(options), seed=seed, told=progress.update, scheduler=scheduler
-            )
+        with progress.shown(brief=True):
+            model, card, n_outliers = fit_large(data, detectors[0], taken_from(options), seed=seed, scheduler=scheduler)
     elif scheduler is not None:
         raise click.UsageError(f"--scheduler is for folders of Parquet and files of many rows; {data} is neither")
     else:
-        model, card = fit_file(data, detectors[0], taken_from(options), seed=seed)
+        with progress.shown(brief=True):
+            model, card = fit_file(data, detectors[0], taken_from(options), seed=seed)
         n_outliers = int(model.labels_.sum())
     save_model(model, card, out)
     click.echo(

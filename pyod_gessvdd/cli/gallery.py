@@ -31,7 +31,7 @@ DETECTORS = (
     show_default=True,
     help="Where the normal rows lie.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**31), default=0, show_default=True, help="Of rows and detectors.")
+@click.option("--seed", type=click.IntRange(0, 2**31), default=0, show_default=True, help="Seeds rows and detectors.")
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("gallery.png"), show_default=True,
     help="The picture: .png, .svg or .pdf.",

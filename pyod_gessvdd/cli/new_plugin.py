@@ -22,7 +22,7 @@ Examples:
 @click.argument("kind", type=click.Choice(list(KINDS)))
 @click.argument("name")
 @click.option("--dir", "folder", type=click.Path(path_type=Path), default=Path(), help="Where to make its folder.")
-@click.option("--force", is_flag=True, help="Replace the files of a package that is there already.")
+@click.option("--force", is_flag=True, help="Overwrite the files of an existing package.")
 def command(kind: str, name: str, folder: Path, force: bool) -> None:
     """Write a plugin package to start from.
 

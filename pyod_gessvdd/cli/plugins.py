@@ -40,7 +40,7 @@ def command(ctx: click.Context, kind: str | None, as_json: bool) -> None:
     name, if the component asks for it. Metrics and protocols are for gessvdd compare.
 
     The exit code is 1 if a plugin failed to load or two claim the same name, else 0. The environment variable
-    PYOD_GESSVDD_PLUGINS (names of distributions or entry points, separated by commas) loads only these beside the
+    PYOD_GESSVDD_PLUGINS (names of distributions or entry points, separated by commas) loads only these and the
     built-ins; with a minus before each name it loads all but these.
     """
     # A plugin that failed may have meant to bring the kind asked for, so failures are always shown.

@@ -22,7 +22,7 @@ def command(run: Path) -> None:
     Writes its results.csv, report.md and report.html.
 
     RUN is the folder that gessvdd compare wrote (its --out), the current one if it is not given. Everything is taken
-    from its results.sqlite; nothing is fitted. An unfinished run is reported as far as it is.
+    from its results.sqlite; nothing is fitted. An unfinished run is reported up to now.
     """
     from rich.console import Console
 

@@ -53,12 +53,14 @@ def way_options(out: Path | None = None) -> Callable[[Any], Any]:
             help="Processes of this machine (loky), or an existing Dask or Ray cluster.",
         ),
         click.option("--scheduler", metavar="ADDRESS", help="The cluster's address, for dask and ray."),
-        click.option("--timeout", type=float, metavar="SECONDS", help="Stop a job after so long; it counts as failed."),
-        click.option("--memory", metavar="SIZE", help="Let a job fail that asks for more, for example 4G."),
+        click.option(
+            "--timeout", type=float, metavar="SECONDS", help="Stop a job after this time; it counts as failed."
+        ),
+        click.option("--memory", metavar="SIZE", help="Fail jobs that need more memory than this, for example 4G."),
         click.option(
             "-o", "--out", type=click.Path(path_type=Path), default=out, help=f"The run folder.  [default: {where}]"
         ),
-        click.option("--resume", is_flag=True, help="Go on with the run in --out; what it holds is not run again."),
+        click.option("--resume", is_flag=True, help="Continue the run in --out; finished jobs are not run again."),
         click.option("--force", is_flag=True, help="Replace the run in --out."),
         click.option("-v", "--verbose", is_flag=True, help="A line for each job."),
     )
@@ -72,7 +74,7 @@ def run_options(seeds: int, metrics: str = ",".join(METRICS)) -> Callable[[Any],
             "--detectors",
             multiple=True,
             metavar="LIST",
-            help="Detectors, separated by commas; may be given several times. See below.",
+            help="Detectors, separated by commas; can be repeated. See below.",
         ),
         click.option(
             "--seeds", type=Seeds(), default=seeds, show_default=True, help="How many seeds, or which: 3,14,15."
@@ -89,7 +91,7 @@ def run_options(seeds: int, metrics: str = ",".join(METRICS)) -> Callable[[Any],
             type=click.IntRange(min=0),
             default=DEFAULT_MAX_ROWS,
             show_default=True,
-            help="Subsample larger sets to so many rows; 0 takes all (unsupervised: ADBench's 10,000).",
+            help="Subsample larger sets to this many rows; 0 takes all (unsupervised: ADBench's 10,000).",
         ),
         click.option(
             "--contamination",
@@ -152,7 +154,7 @@ def run(
     from pyod_gessvdd.experiments.report.terminal import leaderboard
 
     if options["resume"] and out is None:
-        raise click.UsageError("--resume needs the run folder to go on with; name it with --out")
+        raise click.UsageError("--resume needs the run folder to continue; name it with --out")
     folder = out or Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}"
     result = compared(folder, datasets, detectors, verbose=verbose, **options)
     console = _console()
@@ -216,7 +218,7 @@ def with_progress(folder: Path | None, verbose: bool, how: How, *, stderr: bool 
             yield replace(how, progress=show)
         except KeyboardInterrupt:
             if folder is not None:
-                click.echo(f"gessvdd: what is done is kept; go on with --out {folder} --resume", err=True)
+                click.echo(f"gessvdd: finished jobs are kept; continue with --out {folder} --resume", err=True)
             raise
 
 

@@ -31,7 +31,7 @@ Examples:
     required=True,
     help="A CSV, TSV or Parquet file, or - for CSV on the standard output.",
 )
-@click.option("--trusted", is_flag=True, help="Load a pickle, which can run any code: know where it is from.")
+@click.option("--trusted", is_flag=True, help="Load a pickle, which can run any code; trust its source.")
 @click.option(
     "--top", type=click.IntRange(min=0), default=3, show_default=True, help="How many features to name per row."
 )
@@ -42,15 +42,15 @@ Examples:
     show_default=True,
     help="The rows whose features are named.",
 )
-@click.option("--prefix", default="", metavar="TEXT", help="Before the names of the new columns.")
+@click.option("--prefix", default="", metavar="TEXT", help="Prefix of the new columns' names.")
 @click.option(
     "--missing",
     type=click.Choice(POLICIES),
-    help="Refuse missing values, give such rows no score (drop), or fill them by what was learnt at fit.  "
+    help="Refuse missing values, give such rows no score (drop), or fill them with what was learnt at fit.  "
     "[default: as at fit]",
 )
 @reading_options
-@click.option("--force", is_flag=True, help="Replace the file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(
     model: Path,
     data: Path,
@@ -67,8 +67,8 @@ def command(
 
     The columns of DATA are kept, and these are added: score, label (1 is an outlier), probability (of being one) and,
     if the detector can explain itself, feature_1 and contribution_1 … of the features that contribute most. Features
-    are found by name, in any order, and encoded as they were for the fit. A folder of Parquet files, or one of more
-    than 100,000 rows, is scored into a Parquet file block by block.
+    are found by name, in any order, and encoded as they were for the fit. A folder of Parquet files, or a file of
+    more than 100,000 rows, is scored into a Parquet file block by block.
     """
     import logging
 

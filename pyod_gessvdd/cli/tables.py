@@ -27,7 +27,7 @@ READING = (
 COLUMNS = (
     click.option("--label", metavar="COLUMN", help="The label column, never a feature.  [default: label or y]"),
     click.option("--normal", metavar="VALUE", help="The label of normal rows, unless labels are 0 and 1."),
-    click.option("--drop", multiple=True, metavar="COLUMN", help="A column that is no feature; can be repeated."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="A column that is not a feature; can be repeated."),
     click.option(
         "--keep", multiple=True, metavar="COLUMN", help="A feature although it looks like an index or a label."
     ),

@@ -6,12 +6,12 @@ A component subclasses one of these, implements one method, and works as an inst
 Parameters follow scikit-learn: ``__init__`` only stores them. A component may ask for values of the detector: a
 parameter that is None and is listed in :attr:`Component.inherits` takes the detector's value of the same name.
 
-The contract has a version, :data:`CONTRACT`. It grows when the contract asks more of components, or hands them
-something else, than before (2: the linear term of :class:`~pyod_gessvdd.SVDDDual`; 3: the fifth kind, and an α that may
-be negative for updaters that say so). A plugin written for a version says so with ``contract = 3`` in its module, or in
-a component class; one that declares nothing means 1. A plugin that needs a newer contract than this package has is not
-loaded, and ``gessvdd plugins`` says which upgrade helps. ``pyod_gessvdd.checks`` tells whether a component keeps the
-contract.
+The contract has a version, :data:`CONTRACT`. It grows when the contract asks more of components than before, or passes
+them something different (2: the linear term of :class:`~pyod_gessvdd.SVDDDual`; 3: the fifth kind, and an α that may be
+negative for updaters that declare it). A plugin written for a version declares it with ``contract = 3`` in its module,
+or in a component class; one that declares nothing means 1. A plugin that needs a newer contract than this package has
+is not loaded, and ``gessvdd plugins`` names the upgrade that helps. ``pyod_gessvdd.checks`` tests whether a component
+keeps the contract.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Component(BaseEstimator, ABC):
         return super()._get_param_names()
 
     def saved_state(self) -> dict[str, Any]:
-        """What was learnt, for a model file: every attribute that is no parameter, unless overridden.
+        """What was learnt, for a model file: every attribute that is not a parameter, unless overridden.
 
         Numbers, strings and arrays of them, and lists, tuples and dicts of these. A component that keeps anything else,
         such as a handle of a library, returns what it can be made from again, and overrides :meth:`restore_state`.
@@ -119,14 +119,14 @@ class Laplacian(Component):
     ----------
     exact : bool
         Whether the graph depends on the samples alone. False for an approximate search, whose edges may change with the
-        order of the samples; a :class:`~pyod_gessvdd.Graph` whose ``is_estimate`` is True says it of itself.
+        order of the samples; a :class:`~pyod_gessvdd.Graph` whose ``is_estimate`` is True declares itself approximate.
     kills_constants : bool or None
         Whether every row of L sums to zero, as in any D − A, so that L does not see a shift of the data; None claims
         nothing.
     sparse : bool
         Whether ``build`` returns far fewer than N² numbers: a sparse matrix, or a ``Graph`` with a thin factor.
     weights_ : ndarray or None
-        After ``build``, the weights in a sum of graphs; None for a graph that is no sum.
+        After ``build``, the weights in a sum of graphs; None for a graph that is not a sum.
     supports_sample_weight : bool
         Whether ``build`` takes ``sample_weight``, an array of N positive numbers, as a third argument: an integer w_i
         means that the row occurs w_i times. Rows of weight zero are removed before.
@@ -150,7 +150,7 @@ class Laplacian(Component):
         Parameters
         ----------
         Phi : ndarray of shape (N, F)
-            The training features; not to be modified.
+            The training features; must not be modified.
         random_state : int, RandomState or None
             The detector's seed.
 
@@ -210,7 +210,7 @@ class UpdateState:
     n_components : int
         The number of rows that the new Q should have.
     criterion : {"min", "max"}
-        Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is to fall or to rise.
+        Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) is minimised or maximised.
     iteration : int
         1 for the first update.
     memo : dict
@@ -225,7 +225,7 @@ class UpdateState:
         How many samples, the last ones, are labelled outliers.
     penalty : Graph or None
         βL of a graph over features, which is part of ``S_alpha`` and ``alpha_scatter_dot``: S_α + βL where the
-        criterion is to fall, S_α − βL where it is to rise, so that Tr(QLQᵀ) is small either way.
+        criterion is minimised, S_α − βL where it is maximised, so that Tr(QLQᵀ) is small either way.
     """
 
     Q: Array
@@ -323,7 +323,7 @@ class Updater(Component):
     needs_graph : bool
         Whether the update is undefined without a graph.
     improves_criterion : bool
-        Whether an update is to improve the criterion for the present α; False for one that improves a substitute, as
+        Whether an update should improve the criterion for the present α; False for one that improves a substitute, as
         spectral regression does with its targets. Either way "max" must lead to larger values than "min", unless it is
         None, which claims nothing.
     by_scatter : bool
@@ -357,7 +357,7 @@ class FeatureLaplacian(Component):
         Parameters
         ----------
         X : ndarray of shape (N, D)
-            The training rows, scaled and centred as the detector does; not to be modified.
+            The training rows, scaled and centred as the detector does; must not be modified.
         random_state : int, RandomState or None
             The detector's seed.
 
@@ -403,7 +403,7 @@ class Kernel(Component):
         Whether the rows must not hold negative numbers, as counts and histograms do not.
     positive_definite : bool
         Whether k is positive definite, at least after centring. Features have distances like k's only then; what they
-        miss of an indefinite k is no squared length.
+        miss of an indefinite k is not a squared length.
     inner_product_error : float
         How far the features of a kernel that has a ``gram(X, Y)`` may be from it, as a share of the largest k(x, x):
         zero if up to rounding, about 1/√m for m random features.
@@ -414,7 +414,7 @@ class Kernel(Component):
         Whether :meth:`fit_features` takes weights: an integer weight must do what repeating the row does.
     averages_views : bool
         Whether the kernel is a mean over several views of a row; the columns of the views come side by side, and
-        ``n_views_`` says how many they are.
+        ``n_views_`` is their number.
     n_views_ : int
         Set by the host before ``fit``.
     """
@@ -460,10 +460,10 @@ class Kernel(Component):
     def features_residual_and_pullback(self, X: Array) -> tuple[Array, Array, Callable[[Array, Array], Array]]:
         """Features and residual, and what carries a function's gradient in them back to its gradient in the rows.
 
-        The last takes arrays of shape (n, F) and (n,) and gives one of shape (n, D).
+        The last takes arrays of shape (n, F) and (n,) and returns one of shape (n, D).
         """
         raise NotImplementedError(f"kernel {self.name!r} has no derivative")
 
     def row_cost(self, n_columns: int) -> int:
-        """The largest number of intermediate values that a row of so many columns costs: it decides block sizes."""
+        """The largest number of intermediate values that a row with this many columns costs: it decides block sizes."""
         return n_columns

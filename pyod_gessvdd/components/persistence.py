@@ -91,7 +91,7 @@ class _Packed:
             role = ROLES.get(self.parameter, self.parameter.rstrip("_"))
             raise MissingPluginError(
                 f"this model uses {self.foreign} as its {role}, which cannot be imported here "
-                f"({error}); install the package that brings it to load the model"
+                f"({error}); install the package that provides it to load the model"
             ) from error
 
 

@@ -337,7 +337,7 @@ def _row(entry: Registration) -> dict[str, Any]:
 
 
 def _chosen_plugins() -> tuple[set[str] | None, set[str]]:
-    """The plugins to load (None: all) and the plugins to block, as the environment says."""
+    """The plugins to load (None: all) and the plugins to block, as the environment specifies."""
     value = os.environ.get(PLUGINS_VARIABLE)
     if value is None:
         return None, set()

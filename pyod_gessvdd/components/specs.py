@@ -51,7 +51,7 @@ def resolve(kind: str, value: Any) -> Any:
 def _from_text(kind: str, text: str) -> Component:
     text = text.strip()
     if NAME.fullmatch(text):
-        # Before any parsing: the paper's "0" is no Python name, and "far-knn" no difference of two graphs.
+        # Before any parsing: the paper's "0" is not a Python name, and "far-knn" no difference of two graphs.
         return registry().find(kind, text).component()
     try:
         tree = ast.parse(text, mode="eval").body
@@ -136,7 +136,7 @@ def _learned_sum(tree: ast.expr, text: str) -> WeightedSum:
     """The sum behind ``auto*``: its weights are learnt, so none may be given."""
     terms = _terms(tree, text)
     if any(weight != 1.0 for weight, _ in terms):
-        raise SpecError(f"the laplacian {text!r} has 'auto' and weights of its own; write 'auto*(knn + pca)'")
+        raise SpecError(f"the laplacian {text!r} has 'auto' and explicit weights; write 'auto*(knn + pca)'")
     return WeightedSum([term for _, term in terms], "auto")
 
 

@@ -28,14 +28,14 @@ def real_array(value: Any, who: str) -> Array:
 
 @contextmanager
 def names_the_writer(who: str) -> Iterator[None]:
-    """A component that writes to what it was handed, which is read-only, is named in the error."""
+    """A component that writes to what it was given, which is read-only, is named in the error."""
     try:
         yield
     except ValueError as error:
         if "read-only" not in str(error):
             raise
         raise ComponentError(
-            f"{who} writes to the array that it was handed ({error}); it must work on a copy"
+            f"{who} writes to the array that it was given ({error}); it must work on a copy"
         ) from error
 
 
@@ -82,7 +82,7 @@ def build_graph(laplacian: Laplacian, Phi: Array, random_state: int, sample_weig
     if isinstance(laplacian, NoGraph):
         return None
     if sample_weight is not None and not laplacian.supports_sample_weight:
-        warn(f"laplacian {laplacian.name!r} knows no sample weights: every row counts alike in its graph")
+        warn(f"laplacian {laplacian.name!r} ignores sample weights: every row counts equally in its graph")
     with names_the_writer(f"laplacian {laplacian.name!r}"):
         built = laplacian.build_weighted(read_only(Phi), random_state, sample_weight)
     return as_graph(built, len(Phi), laplacian)
@@ -116,7 +116,7 @@ def check_features(Phi: Any, n_samples: int, kernel: Component, n_features: int 
         expected = f"({n_samples}, {'F' if n_features is None else n_features})"
         raise ComponentError(f"{who} returned features of shape {Phi.shape}; expected {expected}")
     if Phi.shape[1] == 0:
-        raise ComponentError(f"{who} left no feature: all rows look alike to it")
+        raise ComponentError(f"{who} left no feature: all rows look the same to it")
     if not all_finite(Phi):
         raise ComponentError(f"{who} returned NaN or infinite features")
     return Phi

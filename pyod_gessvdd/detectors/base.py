@@ -11,6 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph
@@ -35,6 +36,7 @@ from pyod_gessvdd.linalg import few_threads
 from pyod_gessvdd.preprocessing import check_block, validated
 from pyod_gessvdd.sources import as_source, in_memory, is_dask
 from pyod_gessvdd.sources.source import Source
+from pyod_gessvdd.sources.watched import watched
 from pyod_gessvdd.streamed.columns import Column, discarded_on_error
 
 Array = np.ndarray
@@ -78,30 +80,30 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         Parameters
         ----------
         X : array of shape (N, D), memmap, path of Parquet, Dask array or DataFrame, or Source
-            The training rows; with a precomputed kernel, the N × N kernel matrix. What need not fit in memory is walked
+            The training rows; with a precomputed kernel, the N × N kernel matrix. What need not fit in memory is read
             block by block, see :mod:`pyod_gessvdd.sources`.
         y : array of shape (N,), optional
             Ignored unless ``use_labels=True``: 1 for known outliers, 0 for known inliers, −1 or NaN for what is not
             known. Known inliers are trusted; known outliers never are, and have no part in scaling, kernel and graph.
         sample_weight : array of shape (N,), optional
             How often each row counts, in the scaling, the features, the graph, the bounds of α (C · sample_weight[i])
-            and the threshold: an integer weight is as good as repeating the row, and a row of weight zero is not
-            trained on, only scored. Weights with a mean below one are relative, as if they had a mean of one.
+            and the threshold: an integer weight has the same effect as repeating the row, and a row of weight zero is
+            not trained on, only scored. Weights with a mean below one are relative, as if they had a mean of one.
 
         Returns
         -------
         SubspaceDetector
             The detector itself. If anything fails it stays as it was before.
         """
-        with unchanged_on_error(self):
+        settings = self._settings()
+        with unchanged_on_error(self), progress.shown(settings["verbose"]):
             self._check_contamination()
-            settings = self._settings()
             check_parameters(settings)
             source = as_source(X)
             if source is not None:
                 X = in_memory(source)
                 if isinstance(X, Source):
-                    self._fit_source(X, sample_weight, settings)
+                    self._fit_source(watched(X), sample_weight, settings)
                     return self
             X = validated(self, X, reset=True)
             weights = None if sample_weight is None else check_weights(sample_weight, len(X))
@@ -155,7 +157,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         parts.check(settings)
         if settings["calibration"] is not None and not parts.kernel.input_is_rows:
             raise ValueError(
-                "calibration holds rows of data back, and a kernel matrix has none; leave them out yourself, and hand "
+                "calibration holds rows of data back, and a kernel matrix has none; leave them out yourself, and pass "
                 "their scores to update_threshold"
             )
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(X))

@@ -1,7 +1,7 @@
 """Decisions with a meaning: conformal p-values, selections with a bounded false discovery rate, thresholds that move.
 
-A detector is frozen after ``fit``: the score of a row depends on the row alone. So the rank of a new row's score among
-the scores of calibration rows says how unusual it is. Calibration rows are, unless rows were held back for it
+A detector does not change after ``fit``: the score of a row depends on the row alone. So the rank of a new row's score
+among the scores of calibration rows measures how unusual it is. Calibration rows are, unless rows were held back for it
 (``calibration=0.2``), the training rows with the scores that they have when each is left out.
 """
 
@@ -21,7 +21,7 @@ Array = np.ndarray
 
 
 class Conformal:
-    """What detectors say of new rows beside calibration rows; the host calls :meth:`_calibrate` in ``fit``.
+    """How new rows compare with calibration rows; the host calls :meth:`_calibrate` in ``fit``.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Conformal:
 
         p(x) = (1 + #{i : s_i ≥ s(x)}) / (n + 1), in (0, 1]. For a new row that is exchangeable with the n calibration
         rows, P(p ≤ a) ≤ a for every a: exactly if rows were held back by ``calibration``; up to what leaving out one
-        training row changes otherwise. With sample weights a row counts as often as its weight says.
+        training row changes otherwise. With sample weights, a row counts according to its weight.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ class SVDD(_WholeSpace):
     Parameters
     ----------
     kernel, sigma, C, nu, standardize, qp_backend, qp_tol, threshold, contamination, calibration, use_labels, \
-random_state
+random_state, verbose
         As in :class:`~pyod_gessvdd.GESSVDD`.
     gamma : float, "scale", "auto" or "median", optional
         The kernel's width; "scale" if neither it nor ``sigma`` is given.
@@ -104,6 +104,7 @@ random_state
         calibration: float | None = None,
         use_labels: bool = False,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self._store(locals())
 
@@ -121,7 +122,7 @@ class GESVDD(_WholeSpace):
     laplacian : str, Laplacian or matrix, default="pca"
         The graph L_x.
     kernel, gamma, sigma, C, nu, center, standardize, ridge, qp_backend, qp_tol, threshold, \
-contamination, calibration, random_state
+contamination, calibration, random_state, verbose
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
 
     Examples
@@ -151,6 +152,7 @@ contamination, calibration, random_state
         contamination: Any = 0.1,
         calibration: float | None = None,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self._store(locals())
 
@@ -161,7 +163,7 @@ class ESVDD(GESVDD):
     Parameters
     ----------
     kernel, gamma, sigma, C, nu, center, standardize, ridge, qp_backend, qp_tol, threshold, \
-contamination, calibration, random_state
+contamination, calibration, random_state, verbose
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
     """
 
@@ -184,6 +186,7 @@ contamination, calibration, random_state
         contamination: Any = 0.1,
         calibration: float | None = None,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self._store(locals())
 
@@ -202,7 +205,7 @@ class GESVM(_WholeSpace):
         The graph L_x.
     gamma : float, "scale", "auto" or "median", optional
         The kernel's width; "scale" if neither it nor ``sigma`` is given.
-    kernel, sigma, C, nu, standardize, ridge, threshold, contamination, calibration, random_state
+    kernel, sigma, C, nu, standardize, ridge, threshold, contamination, calibration, random_state, verbose
         As in :class:`~pyod_gessvdd.GESSVDD`; ``threshold="radius"`` lets the hyperplane decide.
 
     Attributes
@@ -216,7 +219,7 @@ class GESVM(_WholeSpace):
     -----
     The other attributes are GESSVDD's, except for the centre and the radius. Solved by LIBSVM, whose time grows with
     the square of the number of rows; ``history_`` holds the duality gap. Whitening makes every direction that a narrow
-    kernel tells apart count alike: with few rows a wide one (a small ``gamma``) describes them better.
+    kernel tells apart count equally: with few rows a wide one (a small ``gamma``) describes them better.
 
     Examples
     --------
@@ -246,6 +249,7 @@ class GESVM(_WholeSpace):
         contamination: Any = 0.1,
         calibration: float | None = None,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self._store(locals())
 
@@ -267,7 +271,8 @@ class L2SVDD(SVDD):
         outside.
     nu : float, optional
         Instead of C, C = 1/(nu · N). With neither, nu = 0.1.
-    kernel, gamma, sigma, energy, standardize, qp_backend, qp_tol, threshold, contamination, calibration, random_state
+    kernel, gamma, sigma, energy, standardize, qp_backend, qp_tol, threshold, contamination, calibration, \
+random_state, verbose
         As in :class:`SVDD`, with its attributes. ``outside_`` is empty: no α is at a bound.
 
     Examples
@@ -298,6 +303,7 @@ class L2SVDD(SVDD):
         contamination: Any = 0.1,
         calibration: float | None = None,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self._store(locals())
 
@@ -319,7 +325,7 @@ class OCKSR(_WholeSpace):
         The kernel's width; "scale" if neither it nor ``sigma`` is given.
     energy : float, default=1.0
         The share of the kernel's eigenvalues that is kept.
-    kernel, sigma, C, nu, standardize, threshold, contamination, calibration, random_state
+    kernel, sigma, C, nu, standardize, threshold, contamination, calibration, random_state, verbose
         As in :class:`~pyod_gessvdd.GESSVDD`; ``C`` and ``nu`` decide the radius alone.
 
     Attributes
@@ -368,6 +374,7 @@ class OCKSR(_WholeSpace):
         contamination: Any = 0.1,
         calibration: float | None = None,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self._store(locals())
 
@@ -387,7 +394,7 @@ class SSVDD(_Member):
     beta : float, default=0.01
         β, the weight of ψ.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, calibration, use_labels, feature_laplacian, feature_beta, random_state
+residual, threshold, contamination, calibration, use_labels, feature_laplacian, feature_beta, random_state, verbose
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
 
     Examples
@@ -428,6 +435,7 @@ residual, threshold, contamination, calibration, use_labels, feature_laplacian, 
         feature_laplacian: Any = None,
         feature_beta: float = 0.1,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self._store(locals())
 
@@ -448,7 +456,7 @@ class ESSVDD(SSVDD):
     psi, beta
         As in :class:`SSVDD`.
     kernel, gamma, sigma, n_components, C, nu, step_size, n_iter, tol, init, center, standardize, qp_backend, qp_tol, \
-residual, threshold, contamination, calibration, use_labels, feature_laplacian, feature_beta, random_state
+residual, threshold, contamination, calibration, use_labels, feature_laplacian, feature_beta, random_state, verbose
         As in :class:`~pyod_gessvdd.GESSVDD`, with its attributes.
     """
 

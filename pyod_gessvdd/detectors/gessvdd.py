@@ -16,9 +16,9 @@ class GESSVDD(SubspaceDetector):
     holds most of the rows; only rows that look trustworthy take part. The score of a row is dist²/R², its squared
     distance from the centre over the squared radius: 1 is the sphere itself.
 
-    By default the description lives in the whole of the kernel's space and nothing is discarded. ``n_components``
-    asks for a subspace and, with it, for the updates of the paper's Algorithm 1. :meth:`from_variant` gives the paper's
-    34 variants as they are published.
+    By default the description lives in the whole of the kernel's space and nothing is discarded. ``n_components`` asks
+    for a subspace and, with it, for the updates of the paper's Algorithm 1. :meth:`from_variant` returns the paper's 34
+    variants as they are published.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class GESSVDD(SubspaceDetector):
     sigma : float, optional
         gamma = 1 / (2 sigma²).
     laplacian : str, Laplacian or matrix, optional
-        The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as
-        "0.7*knn + 0.3*pca" or, with learnt weights, "auto*(knn + pca)", a plugin's, or an N × N matrix. The paper's
-        names 0, I, PCA, Sw, Sb, kNN work too. Unless given "identity" in the whole space and "pca" in a subspace; on
-        centred features the two differ by the factor N, which scores do not see, but the steps of an update do.
+        The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as "0.7*knn + 0.3*pca"
+        or, with learnt weights, "auto*(knn + pca)", a plugin's, or an N × N matrix. The paper's names 0, I, PCA, Sw,
+        Sb, kNN work too. Unless given "identity" in the whole space and "pca" in a subspace; on centred features the
+        two differ by the factor N, which affects the steps of an update but not the scores.
     updater : str or Updater, default="gradient"
         "gradient" (GR), "spectral" (S), "spectral_regression" (SR), "riemannian", "newton", "newton_ssvdd"
         or a plugin's.
@@ -70,8 +70,8 @@ class GESSVDD(SubspaceDetector):
     standardize : bool or {"auto", "standard", "robust", "signed_log", "quantile", "views"}, default="auto"
         What is done to the columns of X first; the paper does nothing (False). "standard" (or True) gives them mean
         zero and variance one, "robust" median zero and the interquartile range of a normal distribution; "signed_log"
-        takes sign(x)·log(1 + |x|) of the former, which brings far values near and still tells them apart; "quantile"
-        replaces values by the normal scores of their ranks; "views" hands the kernel three of these side by side.
+        takes sign(x)·log(1 + |x|) of the former, which brings far values closer and keeps them distinct; "quantile"
+        replaces values by the normal scores of their ranks; "views" passes the kernel three of these side by side.
         "auto" is "views" for the kernel "mixed", which averages over them, and "signed_log" for the others.
     ridge : float, optional
         Added to the scatter before it is inverted. In the whole space as a share of Tr(S_x²)/Tr(S_x), the scatter that
@@ -81,7 +81,7 @@ class GESSVDD(SubspaceDetector):
         1e-6.
     novelty : bool, default=False
         Declares the training rows to be clean. Then all of them are trusted, and the description is narrow and hardly
-        regularised. Otherwise outliers among them are expected, as many as ``contamination`` says.
+        regularised. Otherwise outliers among them are expected, as many as ``contamination`` states.
     trim : float, "auto" or None, default="auto"
         The share of training rows that the description does not learn from, those that a wide description finds the
         most unusual. "auto" is ``contamination``, and nothing with ``novelty=True`` or with ``residual=False``; None or
@@ -109,11 +109,14 @@ class GESSVDD(SubspaceDetector):
     feature_laplacian : str, FeatureLaplacian or matrix, optional
         A graph over the columns, for the linear kernel: "feature_knn" (correlated columns), "feature_chain"
         (neighbouring ones), a plugin's, or a D × D matrix. The updates make linked columns have similar weights in the
-        projection: Tr(QLQᵀ) is added to the criterion, or taken off where it is to rise.
+        projection: Tr(QLQᵀ) is added to the criterion, or subtracted where it is maximised.
     feature_beta : float, default=0.1
         The weight of this penalty.
     random_state : int, RandomState or None
         Seeds clusters, landmarks, the rows drawn from large data and a random start.
+    verbose : bool or int, default=False
+        Whether ``fit`` shows its progress on stderr: the rounds of trust, the updates with criterion and gap, and the
+        passes over rows that are not in memory. Scores do not depend on it.
 
     Attributes
     ----------
@@ -142,7 +145,7 @@ class GESSVDD(SubspaceDetector):
     best_iteration_ : int
         The index in ``history_`` of the iterate that is the model; its last one unless ``keep="best"``.
     laplacian_weights_ : ndarray of shape (n_graphs,) or None
-        The weights in a sum of graphs, given or learnt; None if the laplacian is no sum.
+        The weights in a sum of graphs, given or learnt; None if the laplacian is not a sum.
     stop_reason_ : str
         Why the alternation ended.
     n_features_in_, feature_names_in_
@@ -195,6 +198,7 @@ class GESSVDD(SubspaceDetector):
         feature_laplacian: Any = None,
         feature_beta: float = 0.1,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         super().__init__(contamination=contamination)
         self.kernel = kernel
@@ -225,6 +229,7 @@ class GESSVDD(SubspaceDetector):
         self.feature_laplacian = feature_laplacian
         self.feature_beta = feature_beta
         self.random_state = random_state
+        self.verbose = verbose
 
     @classmethod
     def from_variant(cls, name: str, **params: Any) -> GESSVDD:

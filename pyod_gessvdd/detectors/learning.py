@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pyod_gessvdd import whole_space
+from pyod_gessvdd import progress, whole_space
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph
@@ -95,6 +95,7 @@ def in_whole_space(
     kernel = parts.kernel
     # With more columns than rows, a row that had a part in the scaling is nearer than a new row to all others.
     wide = X.shape[1] > len(X)
+    progress.stage("scaling")
     counting, counts = rows_and_weights(X, weights, trusted) if wide else counted(X, weights)
     scaling = learn_scaling(counting, kernel, center=True, standardize=settings["standardize"], sample_weight=counts)
     drawn = draw(X, scaling, settings["random_state"])
@@ -113,6 +114,7 @@ def in_whole_space(
     if not isinstance(parts.laplacian, NoGraph):  # without a metric no row has a part in what it is measured by
         others = np.setdiff1d(others, drawn[learnt.trusted], assume_unique=True)
     if others.size:
+        progress.stage("training scores")
         # New rows to the description, to the last bit: a label must be what predict says of the same row.
         scores[others] = left_out[others] = learnt.description.scores(X[others])
     solved = learnt.solved
@@ -208,6 +210,7 @@ def in_subspace(
     if len(trusted) < len(X):
         chosen = np.isin(np.arange(len(X)), trusted)
         parts = replace(parts, laplacian=parts.laplacian.of_rows(chosen))
+    progress.stage("graph")
     graph = build_graph(parts.laplacian, Phi, settings["random_state"], weights)
     # What start and graph have in common, once; a graph of weighted rows has its own.
     total = total_scatter(Phi) if weights is None and settings["around_mean"] else None
@@ -237,6 +240,7 @@ def in_subspace(
         **{name: settings[name] for name in ("criterion", "ridge", "n_iter", "tol", "keep")},
     )
     description = Description(feature_map, result.subspace, result.boundary)
+    progress.stage("training scores")
     if missed is None or S_x is None:
         scores = left_out = description.scores(X)
     else:

@@ -55,8 +55,8 @@ RECORDS: dict[str, type] = {
 def load(path: str | os.PathLike[str]) -> Any:
     """The detector that ``detector.save(path)`` wrote.
 
-    Nothing in the file is run, and it is read only if it is whole: a file from a stranger can give wrong scores, as any
-    model can, and no more. A plugin that the model needs and that is not installed is named.
+    Nothing in the file is executed, and a damaged file is refused: a file from a stranger can produce wrong scores, as
+    any model can, but nothing worse. If the model needs a plugin that is not installed, the error names it.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def load_with_metadata(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """The detector, and what was saved beside it.
+    """The detector, and the metadata that was saved with it.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any
         decode = Decoder(arrays, RECORDS).decode
         attributes = {name: decode(item) for name, item in document["attributes"].items()}
         check_names(cls, attributes)
-        detector = cls.__new__(cls)
+        detector = cls()  # a file of an older version lacks the parameters that are new since
         detector.__dict__.update(attributes)
         metadata = document.get("metadata")
         return detector, metadata if isinstance(metadata, dict) else {}

@@ -43,7 +43,7 @@ METHODS: tuple[Method, ...] = (
         "SVDD with negative examples",
         "Tax, Duin: Machine Learning 54, 2004",
         "SVDD(use_labels=True)",
-        "Labelled outliers are to be outside; `fit(X, y)`, see [labels](labels.md).",
+        "Labelled outliers should be outside; `fit(X, y)`, see [labels](labels.md).",
     ),
     Method(
         "ESVDD",

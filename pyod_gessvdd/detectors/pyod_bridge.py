@@ -36,8 +36,8 @@ ALGORITHM: dict[str, Any] = {
         "Graphs, update rules, kernels and QP solvers are exchangeable, also by plugins",
     ],
     "weaknesses": [
-        "More outliers than contamination says are learnt from",
-        "A deviation in one of hundreds of columns is told less well than by nearest neighbours",
+        "Outliers beyond the share contamination are learnt from",
+        "Finds a deviation in one of hundreds of columns less well than nearest neighbours do",
         "Numerical features only, no missing values",
     ],
     "best_for": "Tables of small or medium size, with or without outliers among the training rows",

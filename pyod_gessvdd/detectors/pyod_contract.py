@@ -32,7 +32,7 @@ PER_ROW = {
     *("decision_scores_", "labels_", "alpha_", "trusted_", "support_", "outside_", "boundary_"),
     *("_training_rows", "_training_scores"),
 }
-#: What ``predict_with_rejection`` says of a row that it does not decide.
+#: What ``predict_with_rejection`` returns for a row that it does not decide.
 REJECTED = -2
 
 
@@ -137,7 +137,7 @@ class PyODContract(Conformal, BaseDetector):
         c_fn: float = 1,
         c_r: float = -1,
     ) -> Any:
-        """0 for inliers, 1 for outliers and −2 where the confidence is too low to tell (Perini and Davis, 2023).
+        """0 for inliers, 1 for outliers and −2 where the confidence is too low to decide (Perini and Davis, 2023).
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class PyODContract(Conformal, BaseDetector):
         return ranks / max(int(ranks.max()), 1) if normalized else ranks
 
     def _lazily(self, name: str, X: Any, names: str | list[str], dtype: Any = float, **params: Any) -> Any:
-        """What a method says of the rows of a Dask collection, as a lazy one; it is called where the rows are."""
+        """What a method returns for the rows of a Dask collection, as a lazy one; it is called where the rows are."""
         from pyod_gessvdd.sources.dask_rows import lazily
 
         return lazily(partial(getattr(self._without_rows(), name), **params), X, names, dtype)
@@ -236,15 +236,15 @@ class PyODContract(Conformal, BaseDetector):
         Parameters
         ----------
         path : path-like
-            The file; one that is there is replaced.
+            The file; an existing one is replaced.
         metadata : dict, optional
-            What JSON can hold, kept beside the model.
+            Anything that JSON can represent, stored with the model.
         """
         check_is_fitted(self, "decision_scores_")
         cls = type(self)
         if not cls.__module__.startswith("pyod_gessvdd."):
             raise ModelFileError(
-                f"{cls.__name__} is no detector of this package, and its file could not be read; "
+                f"{cls.__name__} is not a detector of this package, and its file could not be read; "
                 "save it with pyod.utils.persistence.save"
             )
         encoder = Encoder()
@@ -374,7 +374,7 @@ class PyODContract(Conformal, BaseDetector):
         self.thresholder_ = None
 
     def _expected_outlier_rate(self, n: int, n_above: int) -> float:
-        """The share of outliers that the threshold stands for, at least one of n rows; so many are labelled."""
+        """The share of outliers that the threshold stands for, at least one of n rows; this many are labelled."""
         by_contamination = self.threshold == "contamination" and self.thresholder_ is None
         count = n * float(self.contamination) if by_contamination else float(n_above)
         # PyOD's formulas round n · rate down: a whole number must not become the one below.

@@ -43,6 +43,7 @@ PAPER: dict[str, Any] = {
     "feature_laplacian": None,
     "feature_beta": 0.1,
     "random_state": None,
+    "verbose": False,
 }
 
 

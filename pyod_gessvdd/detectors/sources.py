@@ -1,4 +1,4 @@
-"""What detectors do with sources: fit them by walking their rows, and score rows where they are."""
+"""What detectors do with sources: fit them block by block, and score rows where they are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.detectors.streaming import NO_ROWS, StreamedModel
 from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.sources.arrays import ArraySource
@@ -17,8 +18,8 @@ from pyod_gessvdd.streamed.sums import Moments
 
 Array = np.ndarray
 
-#: From the scores of more rows than are held in memory so many evenly spaced order statistics are kept, to compare new
-#: rows with (p-values, confidences); :class:`~pyod_gessvdd.streamed.order.OrderStatistics` says what ranks miss by.
+#: From the scores of more rows than are held in memory this many evenly spaced order statistics are kept, to compare
+#: new rows with (p-values, confidences); :class:`~pyod_gessvdd.streamed.order.OrderStatistics` says what ranks miss by.
 KEPT_SCORES = 100_000
 
 
@@ -33,7 +34,8 @@ def checked_columns(detector: Any, source: Source, *, reset: bool) -> None:
 
 
 def publish_rows(detector: Any, model: StreamedModel, source: Source) -> None:
-    """Put what a fit says of every row of a source under its public names, and learn the threshold from it."""
+    """Put what a fit finds for every row of a source under its public names, and learn the threshold from it."""
+    progress.stage("training scores")
     detector.boundary_ = model.boundary
     boundary_score = _boundary_score(detector, model, source)
     if source.is_lazy:

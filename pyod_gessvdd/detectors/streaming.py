@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.boundaries.boundary import Boundary
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.contracts import Kernel, NoGraph, UpdateState
@@ -41,7 +42,7 @@ Array = np.ndarray
 
 
 class RowResults(NamedTuple):
-    """What a fit says of the training rows of a block.
+    """What a fit finds for the training rows of a block.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class RowResults(NamedTuple):
 
     @classmethod
     def of(cls, scores: Array, alpha: Array, trusted: Array, upper: Any) -> RowResults:
-        """With the side that α has beside its bound."""
+        """With the side that α has relative to its bound."""
         side = (alpha > BOUND_TOLERANCE * upper).astype(np.int8) + (alpha >= (1.0 - BOUND_TOLERANCE) * upper)
         return cls(scores, alpha, trusted, side)
 
@@ -109,35 +110,35 @@ class StreamedModel:
 def check_streamable(parts: Components, settings: dict[str, Any], boundary: type[Boundary], whole: bool) -> None:
     """One sentence about the first thing that needs all rows in memory, and what does not."""
     if boundary is not Sphere:
-        raise ValueError("a half-space needs all rows in memory; the detectors with a sphere take the rows of a source")
+        raise ValueError("a half-space needs all rows in memory; the detectors with a sphere accept a source")
     if settings["calibration"] is not None:
         raise ValueError(
-            "calibration holds single rows back, which needs all rows in memory; for a source, hand the scores of rows "
-            "that you kept to update_threshold"
+            "calibration holds single rows back, which needs all rows in memory; for a source, pass the scores of rows "
+            "that you held back to update_threshold"
         )
     if settings["use_labels"]:
         raise ValueError("labels need all rows in memory; fit a source without use_labels")
     if parts.feature_laplacian is not None:
-        raise ValueError("a graph over the columns needs all rows in memory; feature_laplacian=None takes a source")
+        raise ValueError("a graph over the columns needs all rows in memory; use feature_laplacian=None with a source")
     kernel, updater, backend = parts.kernel, parts.updater, parts.qp_backend
     if not (whole or kernel.is_identity):
         raise ValueError(
             f"a subspace of the features of kernel {kernel.name!r} needs all rows in memory; kernel='linear', and with "
-            "n_components='all' any kernel that has a whole space, take the rows of a source"
+            "n_components='all' any kernel that has a whole space, accept a source"
         )
     if whole and isinstance(parts.laplacian, NoGraph):
         raise ValueError(
-            "a whole space without a graph is described by the kernel matrix of all rows; laplacian='identity' takes "
-            "the rows of a source"
+            "a whole space without a graph is described by the kernel matrix of all rows; laplacian='identity' accepts "
+            "a source"
         )
     if settings["n_iter"] and not (updater.by_scatter and getattr(updater, "psi", None) in (None, 0, 2)):
         raise ValueError(
             f"updater {updater.name!r} needs all rows in memory; gradient (with psi 0 or 2), spectral, riemannian and "
-            "newton take the rows of a source"
+            "newton accept a source"
         )
     if not isinstance(backend, Auto | FrankWolfe):
         raise ValueError(
-            f"QP backend {backend.name!r} needs all points in memory; auto and frank_wolfe take the rows of a source"
+            f"QP backend {backend.name!r} needs all points in memory; auto and frank_wolfe accept a source"
         )
 
 
@@ -157,6 +158,7 @@ def learn(
     whole : bool
         Whether the whole of the kernel's space is described.
     """
+    progress.stage("columns")
     known = survey(source)
     if not known.scatter.any():
         raise ValueError(f"all {len(source)} rows of X are equal: there is nothing to describe")
@@ -181,6 +183,7 @@ def learn(
 def _in_whole_space(
     source: Source, known: Moments, rule: TrustRule | None, parts: Components, settings: dict[str, Any]
 ) -> StreamedModel:
+    progress.stage("scaling")
     scaling = learn_scaling(source, known, parts.kernel, center=True, standardize=settings["standardize"])
     scaled = source.mapped(scaling.apply, scaling.n_views * source.n_columns)
     drawn = draw_by_content(scaled, MAX_LEARNING_ROWS, check_random_state(settings["random_state"]))
@@ -228,6 +231,7 @@ def _in_subspace(
     source: Source, known: Moments, rule: TrustRule | None, parts: Components, settings: dict[str, Any]
 ) -> StreamedModel:
     rows, keep = source, None
+    progress.stage("scaling")
     if rule is not None:
         rows = chosen = source.where(rule)
         keep = chosen.keep
@@ -252,6 +256,7 @@ def _in_subspace(
         return Sphere(solution.center, solution.radius2), solution
 
     around = total.scatter if settings["around_mean"] else total.around_zero
+    progress.stage("graph")
     Q = start(data.features, data.S_x, settings, settings["random_state"], None, around)
     result = alternate(
         data,

@@ -33,7 +33,7 @@ def compare(
     setting: str = "novelty",
     seeds: int | Iterable[int] = 5,
     metrics: Iterable[str] = METRICS,
-    jobs: int = 1,
+    n_jobs: int = 1,
     backend: str = "loky",
     scheduler: str | None = None,
     timeout: float | None = None,
@@ -51,8 +51,8 @@ def compare(
 ) -> ComparisonResult:
     """Compare detectors on data sets.
 
-    Every (data set, detector, setting, seed) is a job; what a job finds, or how it failed, is written to the run folder
-    as soon as it ends.
+    Every (data set, detector, setting, seed) is a job; its results, or the reason why it failed, are written to the run
+    folder as soon as it ends.
 
     Parameters
     ----------
@@ -64,13 +64,13 @@ def compare(
         group: ``"fast"``, ``"all-pyod"``, ``"family"``, ``"variants"``; or an instance such as ``KNN(n_neighbors=7)``.
     setting : str, default="novelty"
         "novelty": train on normal rows alone; "unsupervised": on contaminated rows as ADBench does; "transductive":
-        judge the training rows themselves; "nested"; a plugin's; several with commas; "both" is the first two.
+        judge the training rows themselves; "nested"; a plugin's; several, separated by commas; "both" is the first two.
     seeds : int or list of int, default=5
         A number of seeds (novelty counts from 0, unsupervised from 1 as ADBench does), or the seeds.
     metrics : sequence of str
         Some of roc_auc, average_precision, precision_at_n, gmean, tpr, tnr and those of plugins.
-    jobs : int, default=1
-        How many jobs run at the same time on this machine; -1 is one per core.
+    n_jobs : int, default=1
+        How many jobs run in parallel on this machine; -1 means one per core.
     backend : {"loky", "dask", "ray"}, default="loky"
         Processes of this machine, or the cluster at ``scheduler``.
     scheduler : str, optional
@@ -78,18 +78,18 @@ def compare(
     timeout : float, optional
         Seconds after which a job is killed and recorded as a timeout, with everything that it has started.
     memory : int or str, optional
-        What a job's process may have, in bytes or as "4G"; a job that asks for more fails. Not on Windows.
+        The memory limit of a job's process, in bytes or as "4G"; a job that needs more fails. Not on Windows.
     out : path-like, optional
-        The run folder; without it the run is kept as long as the result is.
+        The run folder; without it the run is kept for as long as the result exists.
     resume : bool, default=False
-        Go on with the run in ``out``: what it holds is not run again. The data, the setting, the seeds, the metrics,
+        Continue the run in ``out``: finished jobs are not run again. The data, the setting, the seeds, the metrics,
         ``max_rows`` and ``contamination`` must be the same; data sets and detectors may be added.
     force : bool, default=False
         Replace the run in ``out``.
     max_rows : int or None, default=10_000
-        Larger sets are subsampled to so many rows; unsupervised runs never have more than ADBench's 10,000.
+        Larger sets are subsampled to this many rows; unsupervised runs never have more than ADBench's 10,000.
     contamination : float, optional
-        Outliers are dropped until they are at most such a share of the rows, in the settings that train on some.
+        Outliers are dropped until they are at most this share of the rows, in the settings that train on some.
     label, normal : str, optional
         The label column of files, and the label of the normal rows in them.
     tables : mapping, optional
@@ -103,7 +103,7 @@ def compare(
     Returns
     -------
     ComparisonResult
-        The table of all jobs, and what can be made of it.
+        The table of all jobs, with rankings, statistics and reports.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def compare(
     >>> result.table[["dataset", "detector", "status"]].values.tolist()
     [['wine', 'KNN', 'done'], ['wine', 'HBOS', 'done']]
     """
-    how = How(jobs, backend, scheduler, timeout, resume, force, progress, memory)
+    how = How(n_jobs, backend, scheduler, timeout, resume, force, progress, memory)
     try:
         return run_comparison(
             datasets,

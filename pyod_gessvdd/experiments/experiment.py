@@ -1,4 +1,4 @@
-"""An experiment: jobs run in a run folder, from which a run that was stopped goes on."""
+"""An experiment: jobs run in a run folder, from which a run that was stopped continues."""
 
 from __future__ import annotations
 
@@ -76,15 +76,13 @@ class How:
     def check(self) -> None:
         """See, before anything is loaded, that this can be done."""
         if not isinstance(self.jobs, int) or (self.jobs < 1 and self.jobs != -1):
-            raise ComparisonError(f"jobs must be a positive number, or -1 for one per core, got {self.jobs!r}")
+            raise ComparisonError(f"the number of jobs must be positive, or -1 for one per core, got {self.jobs!r}")
         if self.timeout is not None and not (self.timeout > 0 and math.isfinite(self.timeout)):
             raise ComparisonError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
         if self.memory_bytes is not None and not _can_limit_memory():
             raise ComparisonError("memory can only be limited where the system has RLIMIT_AS, as Linux has")
         if self.resume and self.force:
-            raise ComparisonError(
-                "resume and force exclude each other: one goes on with the run, the other replaces it"
-            )
+            raise ComparisonError("resume and force exclude each other: one continues the run, the other replaces it")
         check_backend(self.backend, self.scheduler)
 
     def check_folder(self, folder: Path) -> None:
@@ -94,7 +92,7 @@ class How:
         if (folder / DATABASE).exists():
             if not self.resume and not self.force:
                 raise ComparisonError(
-                    f"{folder} holds a run already; go on with it by --resume or replace it by --force"
+                    f"{folder} already holds a run; continue it with --resume or replace it with --force"
                 )
         elif folder.is_dir() and any(folder.iterdir()) and not self.force:
             raise ComparisonError(
@@ -112,7 +110,7 @@ def run_experiment(folder: Path, jobs: Sequence[Job], arguments: Mapping[str, An
     jobs : sequence of Job
         All jobs, those that share a split one after the other.
     arguments : mapping
-        What all jobs of the folder have in common; a run with others is not gone on with.
+        What all jobs of the folder have in common; a run with others is not continued.
     how : How
         How they are run.
     """
@@ -172,7 +170,7 @@ def _check_same_run(
         if meta["arguments"].get(name) != value:
             raise ComparisonError(
                 f"the run in {store.folder} has {name} {meta['arguments'].get(name)}, now it is {value}; "
-                "go on with the same, or use another --out"
+                "continue with the same value, or use another --out"
             )
     for what, theirs, ours, shown in (
         ("data set", _column(store, "datasets", "sha256"), {each.name: each.sha256 for each in datasets}, _short),

@@ -77,7 +77,7 @@ class Store:
         self.folder = Path(folder)
         path = self.folder / DATABASE
         if not path.is_file():
-            raise ComparisonError(f"{self.folder} is no run folder: it has no {DATABASE}")
+            raise ComparisonError(f"{self.folder} is not a run folder: it has no {DATABASE}")
         self._connection = _connect(path)
         # joblib asks for the next job in a thread of its own.
         self._lock = threading.RLock()
@@ -95,7 +95,7 @@ class Store:
             self.close()
             raise ComparisonError(
                 f"the run in {self.folder} was made by gessvdd bench paper before it kept the points of its grid as "
-                "jobs, and holds too little to go on with; its report.md and results.csv stay, run it again elsewhere"
+                "jobs, and holds too little to continue; its report.md and results.csv stay, run it again elsewhere"
             )
         if schema != SCHEMA:
             self.close()
@@ -211,7 +211,7 @@ class Store:
             self._connection.executemany("INSERT OR IGNORE INTO detectors VALUES (?, ?, ?, ?)", of_detectors)
 
     def claim(self, job: Job) -> bool:
-        """Whether this process is to run the job: nobody has, and no other process that is alive is doing so."""
+        """Whether this process should run the job: nobody has, and no other process that is alive is doing so."""
         here = "WHERE (dataset, detector, setting, seed) = (?, ?, ?, ?)"
         with self._lock, self._told(), _transaction(self._connection):
             if self._connection.execute(f"SELECT 1 FROM jobs {here}", job.key).fetchone():
@@ -255,7 +255,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     # Transactions are begun by hand, so that none is begun too late to be alone.
     options: dict[str, Any] = {"timeout": BUSY_SECONDS, "isolation_level": None, "check_same_thread": False}
     if path.exists() and not os.access(path.parent, os.W_OK):
-        # SQLite would write beside the file even to read it.
+        # SQLite would write next to the file even to read it.
         return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, **options)
     connection = sqlite3.connect(path, **options)
     with contextlib.suppress(sqlite3.DatabaseError):  # what is wrong with the file shows when it is read

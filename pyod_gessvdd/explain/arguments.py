@@ -13,7 +13,7 @@ Array = np.ndarray
 def checked_index(ind: Any, n_rows: int) -> int:
     """The place of a training row, which may be counted from the end."""
     if not isinstance(ind, int | np.integer) or isinstance(ind, bool) or not -n_rows <= ind < n_rows:
-        raise ValueError(f"ind must be the place of a training row, from 0 to {n_rows - 1}, got {ind!r}")
+        raise ValueError(f"ind must be the position of a training row, from 0 to {n_rows - 1}, got {ind!r}")
     return int(ind) % n_rows
 
 
@@ -29,7 +29,7 @@ def checked_indices(ind: Any, n_rows: int) -> Array:
 def checked_columns(columns: Sequence[Any], names: list[str]) -> list[int]:
     """The places of the features that ``columns`` gives by place or by name."""
     if isinstance(columns, str) or not len(columns):
-        raise ValueError(f"columns must be a list of features, by place or by name, got {columns!r}")
+        raise ValueError(f"columns must be a list of features, by position or by name, got {columns!r}")
     places = []
     for column in columns:
         if isinstance(column, str):

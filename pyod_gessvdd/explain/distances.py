@@ -15,7 +15,7 @@ LEADING = 10
 
 
 def check_has_two_parts(description: Description | WholeSpace) -> None:
-    """Raise a ``ValueError`` for a description whose score has no second part, or is no squared distance."""
+    """Raise a ``ValueError`` for a description whose score has no second part, or is not a squared distance."""
     if isinstance(description, Description) and not isinstance(description.boundary, Sphere):
         raise ValueError("the outlier map shows distances from a sphere's centre; a half-space has none")
     if not description.has_residual:

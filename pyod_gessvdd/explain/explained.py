@@ -135,12 +135,12 @@ class Explained(BaseEstimator):
         ind : int or sequence of int
             The training row, or several: they are drawn as a heat map of rows and features.
         columns : sequence of int or str, optional
-            The features to draw, in this order, by place or by name; unless given the ``max_features`` that contribute
-            most, largest first.
+            The features to draw, in this order, by position or by name; unless given the ``max_features`` that
+            contribute most, largest first.
         feature_names : sequence of str, optional
             A name for each of the D features; ``feature_names_in_`` if there are any and none are given.
         file_name : str or path, optional
-            Where to save the picture; PNG unless the name says otherwise.
+            Where to save the picture; PNG unless the extension is another.
         kind : {"bands", "waterfall"}, default="bands"
             How one row is drawn: its contributions over the bands of the training rows', or step by step from what they
             start from to the score.
@@ -232,7 +232,7 @@ class Explained(BaseEstimator):
         check_is_fitted(self, "decision_scores_")
         trained = self._training_scores
         if trained is None:
-            raise ValueError("the rows of a source are not kept after fit; explain(X) takes any rows of it")
+            raise ValueError("the rows of a source are not kept after fit; pass the rows to explain(X)")
         rows = getattr(self, "_training_rows", None) if X is None else validated(self, X, reset=False)
         if rows is None:
             raise ValueError("the training rows are not saved with a model; pass them as X")

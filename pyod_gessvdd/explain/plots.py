@@ -1,4 +1,7 @@
-"""The pictures of a detector, from plain numbers. Each function returns a Figure that no window or notebook knows."""
+"""The pictures of a detector, from plain numbers. Each function returns a Figure that no window or notebook knows.
+
+Lines and texts have matplotlib's text colour, so that ``matplotlib.style.use("dark_background")`` makes them dark.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 Array = np.ndarray
 
 #: Colours that the colour-blind can tell apart (Okabe and Ito).
-BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#8c8c8c"
-#: The bands of usual contributions, from the innermost out.
-BAND_SHADES = ("#c9d8e4", "#e3ebf1", "#eff4f7")
+BLUE, ORANGE, GREEN, RED, GREY, SKY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#8c8c8c", "#56b4e9"
+#: How much of the bands of usual contributions is ink, from the innermost out; and of the lines of a grid.
+BAND_SHADES, GRID_SHADE = (0.36, 0.2, 0.1), 0.1
 
 #: How each kind of row is drawn in the subspace.
 MARKERS: dict[str, dict[str, Any]] = {
     "training row": {"s": 14, "color": BLUE, "alpha": 0.55, "linewidths": 0},
     "outlier": {"s": 20, "color": RED, "alpha": 0.85, "linewidths": 0},
-    "support vector": {"s": 44, "facecolors": "none", "edgecolors": "black", "linewidths": 0.7, "alpha": 0.6},
+    "support vector": {"s": 44, "facecolors": "none", "linewidths": 0.7, "alpha": 0.6},
     "new row": {"s": 34, "color": GREEN, "marker": "x", "linewidths": 1.3},
 }
 
@@ -56,7 +61,7 @@ def contributions(
     places = np.arange(len(labels))
     inner = np.zeros(len(labels))
     for i, (cutoff, outer) in enumerate(zip(cutoffs, bands, strict=True)):
-        shade = BAND_SHADES[min(i, len(BAND_SHADES) - 1)]
+        shade = _tint(SKY, BAND_SHADES[min(i, len(BAND_SHADES) - 1)])
         axes.barh(places, outer - inner, left=inner, height=0.74, color=shade, label=f"up to the {cutoff:.4g} quantile")
         axes.vlines(outer, places - 0.37, places + 0.37, color=GREY, linewidth=1)
         inner = outer
@@ -64,7 +69,7 @@ def contributions(
     colours = [BLUE if passed == 0 else RED if passed == len(bands) else ORANGE for passed in n_passed]
     axes.hlines(places, 0.0, values, color=colours, linewidth=2)
     axes.scatter(values, places, s=46, color=colours, zorder=3, label="this row")
-    axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.axvline(0.0, color=_ink(), linewidth=0.8)
     axes.set_yticks(places, [_shortened(label) for label in labels])
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.margins(x=0.04)
@@ -72,11 +77,11 @@ def contributions(
     n_left, left = rest
     if n_left:
         features = "feature" if n_left == 1 else "features"
-        title += f"\n{n_left} more {features}, not drawn: {left:+.3g} together"
+        title += f"\n{n_left} more {features}, not drawn: {_signed(left)} together"
     axes.set_title(title, loc="left", fontsize="medium")
     figure.legend(loc="outside lower center", ncols=len(cutoffs) + 1, fontsize="small", frameon=False)
     _plain(axes)
-    axes.grid(axis="x", color="#e6e6e6", zorder=0)
+    axes.grid(axis="x", color=_tint(_ink(), GRID_SHADE), zorder=0)
     axes.set_axisbelow(True)
     return figure
 
@@ -91,7 +96,7 @@ def heat_map(rows: Sequence[str], columns: Sequence[str], values: Array, *, titl
     values : ndarray of shape (len(rows), len(columns))
         The contributions.
     title : str
-        What it says above.
+        The title.
     """
     figure = Figure(figsize=(2.6 + 0.62 * len(columns), 1.7 + 0.34 * len(rows)), layout="constrained")
     axes = figure.subplots()
@@ -123,7 +128,7 @@ def waterfall(labels: Sequence[str], values: Array, *, start: tuple[str, float],
     rest : float
         What the features that are not drawn contribute together.
     title : str
-        What it says above.
+        The title.
     """
     steps = [*zip(labels, values, strict=True), *([("all others", rest)] if rest else [])]
     figure = Figure(figsize=(7.5, 1.7 + 0.3 * (len(steps) + 2)), layout="constrained")
@@ -133,10 +138,10 @@ def waterfall(labels: Sequence[str], values: Array, *, start: tuple[str, float],
     axes.barh(0, start[1], color=GREY, height=0.66)
     for place, (low, high) in enumerate(zip(starts, ends, strict=True), start=1):
         axes.barh(place, high - low, left=low, height=0.66, color=RED if high >= low else BLUE)
-        axes.plot([low, low], [place - 1.33, place + 0.33], color="black", linewidth=0.6)
-        axes.annotate(f"{high - low:+.3g}", (max(low, high), place), (4, 0), textcoords="offset points", va="center",
+        axes.plot([low, low], [place - 1.33, place + 0.33], color=_ink(), linewidth=0.6)
+        axes.annotate(_signed(high - low), (max(low, high), place), (4, 0), textcoords="offset points", va="center",
                       fontsize="small")  # fmt: skip
-    axes.barh(len(steps) + 1, ends[-1], color="black", height=0.66)
+    axes.barh(len(steps) + 1, ends[-1], color=_ink(), height=0.66)
     names = [start[0], *[_shortened(name) for name, _ in steps], "score"]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
@@ -185,18 +190,17 @@ def outlier_map(
     floor = NEAREST if logarithmic else 0.0
     for kind, pair in points.items():
         inside, outside = (np.maximum(values, floor) for values in pair)
-        axes.scatter(inside, outside, label=f"{kind} ({len(inside):,})", **MARKERS[kind])
+        axes.scatter(inside, outside, label=f"{kind} ({len(inside):,})", **_marker(kind))
     angles = np.linspace(0.0, np.pi / 2, 400)
     for radius, line, name in ((1.0, "-", "the sphere"), (np.sqrt(max(threshold, 0.0)), "--", "threshold of labels")):
         curve = np.maximum(radius * np.array([np.cos(angles), np.sin(angles)]), floor)
-        axes.plot(*curve, color="black", linestyle=line, linewidth=1.2, label=name)
+        axes.plot(*curve, color=_ink(), linestyle=line, linewidth=1.2, label=name)
     axes.axvline(max(cutoffs[0], floor), color=GREY, linewidth=0.9, linestyle=":", label="cut-offs of usual rows")
     axes.axhline(max(cutoffs[1], floor), color=GREY, linewidth=0.9, linestyle=":")
-    for x, y, name in named:
-        axes.annotate(name, (max(x, floor), max(y, floor)), (5, 4), textcoords="offset points", fontsize="small")
     if logarithmic:
         axes.set(xscale="log", yscale="log")
-    axes.set(xlim=(floor, 1.08 * max(widest, 2 * floor, 0.1)), ylim=(floor, 1.08 * highest))
+    axes.set(xlim=(floor, 1.08 * max(widest, 2 * floor, 0.1)), ylim=(floor, (1.5 if logarithmic else 1.08) * highest))
+    _name(axes, [(max(x, floor), max(y, floor), name) for x, y, name in named])
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.set_title("Outlier map: distances in radii of the sphere", loc="left", fontsize="medium")
@@ -224,11 +228,11 @@ def subspace(
     figure, axes = _figure_of(ax, (6.2, 5.6))
     flat = len(labels) == 1
     for kind, (Z, scores) in points.items():
-        axes.scatter(Z[:, 0], scores if flat else Z[:, 1], label=f"{kind} ({len(Z):,})", **MARKERS[kind])
+        axes.scatter(Z[:, 0], scores if flat else Z[:, 1], label=f"{kind} ({len(Z):,})", **_marker(kind))
     axes.set_xlabel(labels[0])
     if flat:
         for value in outline[:, 0]:
-            axes.axvline(value, color="black", linewidth=1.2, label="boundary" if value == outline[0, 0] else None)
+            axes.axvline(value, color=_ink(), linewidth=1.2, label="boundary" if value == outline[0, 0] else None)
         axes.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":")
         axes.set_ylabel("score")
         axes.set_title("The one coordinate of the subspace", loc="left", fontsize="medium")
@@ -237,7 +241,7 @@ def subspace(
         name = "the sphere, projected" if closed else "the hyperplane's section"
         # A line without an end must not stretch the picture.
         limits = axes.get_xlim(), axes.get_ylim()
-        axes.plot(outline[:, 0], outline[:, 1], color="black", linewidth=1.2, label=name)
+        axes.plot(outline[:, 0], outline[:, 1], color=_ink(), linewidth=1.2, label=name)
         if not closed:
             axes.set(xlim=limits[0], ylim=limits[1])
         axes.set_ylabel(labels[1])
@@ -266,9 +270,10 @@ def history(records: Sequence[dict[str, Any]], kept: int, ax: Any = None) -> Fig
         floor = np.finfo(float).eps if name == "gap" else -np.inf
         values = [max(record[name], floor) for record in records]
         axes.plot(values, marker="o", markersize=4, color=colour)
-        axes.plot(kept, values[kept], marker="o", markersize=9, markerfacecolor="none", color="black")
+        axes.plot(kept, values[kept], marker="o", markersize=9, markerfacecolor="none", color=_ink())
         axes.set_ylabel("duality gap" if name == "gap" else name, color=colour)
-        axes.set_yscale("log" if name == "gap" else "linear")
+        if name == "gap":  # Rounding must not look like a development.
+            axes.set(yscale="log", ylim=(1e-17, max(1e-11, 10.0 * max(values))))
         axes.spines["top"].set_visible(False)
         axes.xaxis.get_major_locator().set_params(integer=True)
     panels[0 if len(panels) == 2 else -1].set_xlabel("iteration")
@@ -281,6 +286,49 @@ def _figure_of(ax: Any, size: tuple[float, float]) -> tuple[Figure, Axes]:
         return ax.figure, ax
     figure = Figure(figsize=size, layout="constrained")
     return figure, figure.subplots()
+
+
+def _marker(kind: str) -> dict[str, Any]:
+    style = MARKERS[kind]
+    if "color" not in style:
+        return {**style, "edgecolors": _ink()}
+    is_dark = sum(to_rgb(rcParams["axes.facecolor"])) < 1.5
+    return {**style, "color": SKY} if is_dark and style["color"] == BLUE else style
+
+
+def _ink() -> Any:
+    """The colour of lines and texts, black unless the style is another."""
+    return rcParams["text.color"]
+
+
+def _tint(colour: Any, share: float) -> tuple[float, ...]:
+    """A colour mixed into the background, this share of it."""
+    paper = to_rgb(rcParams["axes.facecolor"])
+    return tuple(share * ink + (1.0 - share) * below for ink, below in zip(to_rgb(colour), paper, strict=True))
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.3g}"
+
+
+def _name(axes: Axes, named: Sequence[tuple[float, float, str]]) -> None:
+    """Write names next to points, each on the first side where no earlier name is."""
+    size = 8.0  # of "small" letters, in points
+    scale = axes.figure.dpi / 72.0
+    taken: list[tuple[float, float, float, float]] = []
+    for x, y, name in named:
+        left, bottom = axes.transData.transform((x, y)) / scale
+        width = 0.62 * size * len(name)
+        sides = [(5.0, 4.0), (5.0, -10.0), (-5.0 - width, 4.0), (-5.0 - width, -10.0), (-width / 2, 9.0), (12.0, -3.0)]
+        boxes = [(left + dx, bottom + dy, left + dx + width, bottom + dy + size) for dx, dy in sides]
+        free = [i for i, box in enumerate(boxes) if not any(_overlap(box, other) for other in taken)]
+        chosen = free[0] if free else 0
+        taken.append(boxes[chosen])
+        axes.annotate(name, (x, y), sides[chosen], textcoords="offset points", fontsize="small")
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _plain(axes: Axes) -> None:

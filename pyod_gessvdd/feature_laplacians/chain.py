@@ -12,7 +12,7 @@ from pyod_gessvdd.graph import Graph
 
 
 class FeatureChain(FeatureLaplacian):
-    """Neighbouring columns are linked: the weights of a projection are to change little from one to the next.
+    """Neighbouring columns are linked: the weights of a projection should change little from one to the next.
 
     Parameters
     ----------

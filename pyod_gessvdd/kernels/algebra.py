@@ -205,7 +205,7 @@ def _as_function(kernel: Kernel, of: str) -> PairwiseKernel:
     if kernel.is_identity:
         return InnerProduct()
     if not kernel.input_is_rows:
-        raise ValueError(f"kernel {kernel.name!r} is a matrix and no function of rows; add up the matrices themselves")
+        raise ValueError(f"kernel {kernel.name!r} is a matrix, not a function of rows; add up the matrices themselves")
     if not isinstance(kernel, PairwiseKernel):
         raise ValueError(f"kernel {kernel.name!r} has no gram(X, Y) and cannot be part of a {of} of kernels")
     return kernel

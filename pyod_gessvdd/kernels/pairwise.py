@@ -18,7 +18,7 @@ from pyod_gessvdd.linalg import column_means, rows_by_content, weighted_quantile
 Array = np.ndarray
 
 #: The width of ``rbf`` unless one is given, as a share of ``"scale"``: wide. The paper's score measures distance inside
-#: the subspace only, and under a narrow kernel a far row has a kernel vector near zero and lands beside the centre
+#: the subspace only, and under a narrow kernel a far row has a kernel vector near zero and lands next to the centre
 #: (mean ROC-AUC over 20 ADBench sets, 30 components: 0.16 with "scale", 0.75 with 0.01, 0.79 with 0.003 of it).
 DEFAULT_SHARE_OF_SCALE = 0.003
 #: Rows whose distances give ``gamma="median"``.

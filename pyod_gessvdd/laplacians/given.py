@@ -1,4 +1,4 @@
-"""A Laplacian that the user hands over as a ready N × N matrix, sparse or dense."""
+"""A Laplacian that the user passes as a ready N × N matrix, sparse or dense."""
 
 from __future__ import annotations
 

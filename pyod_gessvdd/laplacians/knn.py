@@ -72,7 +72,7 @@ class KNN(Laplacian):
         return Graph(len(Phi), L, is_estimate=len(Phi) > self.max_exact)
 
     def check_neighbors(self, N: int) -> None:
-        """Raise a ``ValueError`` if N samples do not have so many neighbours."""
+        """Raise a ``ValueError`` if N samples do not have this many neighbours."""
         if not isinstance(self.n_neighbors, Integral) or not 1 <= self.n_neighbors < N:
             raise ValueError(
                 f"{self.name} needs a whole n_neighbors of at least 1 and more samples than neighbours, "
@@ -80,7 +80,7 @@ class KNN(Laplacian):
             )
 
     def check_queries(self, N: int) -> None:
-        """Raise a ``ValueError`` if so many of N samples cannot be drawn."""
+        """Raise a ``ValueError`` if this many of N samples cannot be drawn."""
         if not isinstance(self.n_queries, Integral) or not 1 <= self.n_queries <= N:
             raise ValueError(f"n_queries must be a whole number from 1 to the {N} samples, got {self.n_queries!r}")
 

@@ -19,8 +19,8 @@ class WeightedSum(Laplacian):
     """A weighted sum of graphs, with given or learnt weights.
 
     ``weights="auto"``, written ``"auto*(knn + pca)"``, learns them without labels. First every graph is scaled so that
-    its scatter S_k has the trace of the total scatter S_t = Σ (φ_i − φ̄)(φ_i − φ̄)ᵀ: the units of a graph do not matter.
-    Then the rule of auto-weighted multi-view learning (Nie, Li, Li: Parameter-Free Auto-Weighted Multiple Graph
+    its scatter S_k has the trace of the total scatter S_t = Σ (φ_i − φ̄)(φ_i − φ̄)ᵀ: the units of a graph do not
+    matter. Then the rule of auto-weighted multi-view learning (Nie, Li, Li: Parameter-Free Auto-Weighted Multiple Graph
     Learning, IJCAI 2016), w_k ∝ 1 / (2 √Tr(P S_k Pᵀ)), is evaluated at P = S_t^½, the principal directions in which
     Algorithm 1 starts, each counted by its standard deviation. A graph that only repeats where the variance is gets a
     small weight, one that sees other directions a large one.
@@ -75,7 +75,7 @@ class WeightedSum(Laplacian):
         return sum(rest, start=first)
 
     def checked_weights(self) -> list[float] | None:
-        """The weights of the graphs; None if they are to be learnt."""
+        """The weights of the graphs; None if they should be learnt."""
         if isinstance(self.weights, str):
             if self.weights != "auto":
                 raise ValueError(f"the weights of a sum of graphs must be numbers or 'auto', got {self.weights!r}")

@@ -41,8 +41,8 @@ class Within(Laplacian):
         indicator = cluster_indicator(Phi, self.n_clusters, random_state, self.name, sample_weight)
         if _is_flat(Phi, indicator):
             warn(
-                f"the rows inside each of the n_clusters={self.n_clusters} clusters are equal, so that nothing is left "
-                "of the scatter within; using one cluster"
+                f"the rows inside each of the n_clusters={self.n_clusters} clusters are equal, so there is no scatter "
+                "within them; using one cluster"
             )
             indicator = sp.csr_array(indicator.sum(axis=1)[:, None])
         base = 1.0 if sample_weight is None else sample_weight.astype(float)

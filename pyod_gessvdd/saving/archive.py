@@ -85,10 +85,10 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Arr
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, EOFError, UnicodeDecodeError) as error:
-        raise ModelFileError(f"{path} is no model file, or a damaged one: {error}") from error
+        raise ModelFileError(f"{path} is not a model file, or a damaged one: {error}") from error
     text = members.pop(DOCUMENT, None)
     if text is None:
-        raise ModelFileError(f"{path} is no model file: it has no {DOCUMENT}")
+        raise ModelFileError(f"{path} is not a model file: it has no {DOCUMENT}")
     if members.pop(CHECKSUM, b"") != hashlib.sha256(text).hexdigest().encode():
         raise ModelFileError(f"{path} is damaged: the checksum of {DOCUMENT} differs")
     document = _parsed(path, text)
@@ -103,7 +103,7 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Arr
         try:
             arrays.append(_array(member))
         except (ValueError, TypeError, SyntaxError, OverflowError) as error:
-            raise ModelFileError(f"{path} holds something else than an array of numbers: {error}") from error
+            raise ModelFileError(f"{path} holds something other than an array of numbers: {error}") from error
     return document, arrays
 
 
@@ -111,9 +111,9 @@ def _parsed(path: str | os.PathLike[str], text: bytes) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{path} is damaged: {DOCUMENT} is no JSON ({type(error).__name__})") from error
+        raise ModelFileError(f"{path} is damaged: {DOCUMENT} is not JSON ({type(error).__name__})") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is no model file: its document does not say {FORMAT!r}")
+        raise ModelFileError(f"{path} is not a model file: its document does not say {FORMAT!r}")
     if document.get("version") != VERSION:
         raise ModelFileError(
             f"{path} has version {document.get('version')!r} of the format, and this pyod-gessvdd reads {VERSION}: "

@@ -1,4 +1,4 @@
-"""From JSON and arrays back to objects: of types that are listed here or handed in, and of components by name."""
+"""From JSON and arrays back to objects: of types that are listed here or passed in, and of components by name."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def check_names(cls: type, attributes: dict[str, Any]) -> None:
     """Attributes that a file sets must be attributes: no method or property of the class is replaced."""
     for name in attributes:
         if not name.isidentifier() or name.startswith("__"):
-            raise ValueError(f"{name!r} is no attribute")
+            raise ValueError(f"{name!r} is not an attribute")
         there = getattr(cls, name, None)
         if callable(there) or isinstance(there, property):
             raise ValueError(f"{name!r} is a method of {cls.__name__}")

@@ -25,7 +25,7 @@ from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
 
 Array = np.ndarray
 
-#: Components that have no name in the registry, because they are made from what a user hands over.
+#: Components that have no name in the registry, because they are made from what a user passes.
 UNNAMED: dict[str, type[Component]] = {
     "given": GivenLaplacian,
     "weighted_sum": WeightedSum,

@@ -171,7 +171,7 @@ def _checked_package(kind: str, name: str, overwrite: bool) -> Package:
     if not NAME.fullmatch(name) or keyword.iskeyword(key(name)):
         raise ScaffoldError(
             f"{name!r} cannot be a component's name; it begins with a letter, has letters, digits and single "
-            "'-' or '_' between them, and is no keyword of Python"
+            "'-' or '_' between them, and is not a keyword of Python"
         )
     package = Package(kind, key(name))
     if hasattr(pyod_gessvdd, package.class_name):

@@ -1,7 +1,7 @@
-"""Rows that need not fit in memory, as blocks that can be walked again: arrays, memory maps, Parquet, Dask.
+"""Rows that need not fit in memory, as blocks that can be read again: arrays, memory maps, Parquet, Dask.
 
 ``fit`` takes a large ``numpy.memmap``, the path of a Parquet file or folder, and Dask arrays or DataFrames as they are.
-:class:`ArraySource` and :class:`ParquetSource` say more: which columns, how many rows at a time.
+:class:`ArraySource` and :class:`ParquetSource` let you choose more: which columns, how many rows at a time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pyod_gessvdd.sources.source import SMALL_ROWS, Source
 
 __all__ = ["ArraySource", "ParquetSource", "Source", "as_source"]
 
-#: A memory map of more bytes than this is walked block by block; a smaller one is an array like any other.
+#: A memory map of more bytes than this is read block by block; a smaller one is an array like any other.
 MAPPED_BYTES = 256 << 20
 
 
@@ -46,7 +46,7 @@ def as_source(X: Any) -> Source | None:
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection, told without importing Dask."""
+    """Whether X is a Dask collection, decided without importing Dask."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
 
 

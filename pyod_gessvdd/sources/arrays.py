@@ -54,7 +54,7 @@ class ArraySource(Source):
         return np.asarray(rows, dtype=np.float64)
 
     def every(self, stride: int) -> tuple[Array, Array]:
-        """Every so-manieth row, without a pass over the others."""
+        """Every n-th row, without a pass over the others."""
         places = np.arange(0, self.n_rows, stride)
         return self.take(places), places
 

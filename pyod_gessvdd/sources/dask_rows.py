@@ -15,7 +15,7 @@ from pyod_gessvdd.sources.source import Result, Source
 
 Array = np.ndarray
 
-#: A function of up to so many bytes is sent with every block, a larger one once to each worker.
+#: A function of up to this many bytes is sent with every block, a larger one once to each worker.
 SMALL_FUNCTION = 100_000
 
 
@@ -50,7 +50,7 @@ class DaskSource(Source):
             _check_kind(X.dtype, "the Dask array")
             if np.isnan(np.array(X.chunks[0], dtype=float)).any():
                 raise SourceError(
-                    "the Dask array has chunks of unknown sizes, so that its rows have no places; call "
+                    "the Dask array has chunks of unknown sizes, so the positions of its rows are unknown; call "
                     "X.compute_chunk_sizes() first"
                 )
             if len(X.chunks[1]) > 1:
@@ -164,7 +164,7 @@ def _applied(carried: _Carried, block: Any, number: int, start: int, length: int
     if found != dtypes:
         place = next((i for i, (a, b) in enumerate(zip(found, dtypes, strict=False)) if a != b), 0)
         raise SourceError(
-            f"partition {number} holds values of type {found[place]} where the collection says {dtypes[place]}; "
+            f"partition {number} holds values of type {found[place]} where the collection declares {dtypes[place]}; "
             "all partitions need the same types"
         )
     values = np.ascontiguousarray(block, dtype=np.float64)
@@ -185,7 +185,7 @@ def _gone(why: str) -> SourceError:
 
 
 def _is_of_connection(error: BaseException) -> bool:
-    """Whether an error is that of a connection, told without importing ``distributed``."""
+    """Whether an error is that of a connection, decided without importing ``distributed``."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & {"CommClosedError", "FutureCancelledError", "CancelledError"})
 

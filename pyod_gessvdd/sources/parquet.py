@@ -104,7 +104,7 @@ def _check_schema(names: list[str], schema: Any, first: Any, file: Path, first_f
         kind = schema.field(name).type
         is_number = pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_boolean(kind)
         if not is_number:
-            raise SourceError(f"column {name!r} of {file} is of type {kind}; leave it out or make numbers of it")
+            raise SourceError(f"column {name!r} of {file} is of type {kind}; drop it or convert it to numbers")
         expected = first.field(name).type
         if kind != expected:
             raise SourceError(

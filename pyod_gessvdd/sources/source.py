@@ -1,4 +1,4 @@
-"""What a source of rows is: blocks that come in order, with their places, and that can be walked again."""
+"""What a source of rows is: blocks that come in order, with their places, and that can be read again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 #: Numbers per block unless the source has blocks of its own: 4 MiB of float64.
 BLOCK_ELEMENTS = 1 << 19
-#: Up to so many rows a source is read into memory and fitted there.
+#: Up to this many rows a source is read into memory and fitted there.
 SMALL_ROWS = 100_000
 
 
@@ -53,7 +53,7 @@ class Source(ABC):
 
     @property
     def is_lazy(self) -> bool:
-        """Whether results for every row are to stay where the rows are, as those of a Dask collection do."""
+        """Whether results for every row should stay where the rows are, as those of a Dask collection do."""
         return False
 
     def lazy(self, function: Callable[[Array, Array], tuple[Array, ...]], example: tuple[Array, ...]) -> list[Any]:
@@ -129,7 +129,7 @@ class Chosen(Source):
         return self.source.is_lazy
 
     def every(self, stride: int) -> tuple[Array, Array]:
-        """The chosen ones of every so-manieth row."""
+        """The chosen ones of every n-th row."""
         block, rows = self.source.every(stride)
         chosen = self.keep(block, rows)
         return block[chosen], rows[chosen]

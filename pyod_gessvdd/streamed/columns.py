@@ -13,7 +13,7 @@ import numpy as np
 
 Array = np.ndarray
 
-#: Up to so many values are an ordinary array; more are a ``numpy.memmap`` of a temporary file.
+#: Up to this many values are an ordinary array; more are a ``numpy.memmap`` of a temporary file.
 HELD_ROWS = 1_000_000
 
 

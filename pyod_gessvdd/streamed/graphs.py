@@ -56,7 +56,7 @@ def _scatter(laplacian: Laplacian, features: Source, total: Moments, random_stat
     if find is None:
         raise ValueError(
             f"laplacian {laplacian.name!r} needs all rows in memory; none, identity, pca, within, between, knn and "
-            "sums of them take the rows of a source"
+            "sums of them accept a source"
         )
     S = find(laplacian, features, total, random_state)
     return (S + S.T) / 2
@@ -86,8 +86,8 @@ def _within(laplacian: Within, features: Source, total: Moments, random_state: i
     left = float(np.trace(total.scatter - between))
     if left <= RELATIVE_ZERO * float(np.trace(total.scatter)):
         warn(
-            f"the rows inside each of the n_clusters={laplacian.n_clusters} clusters are equal, so that nothing is "
-            "left of the scatter within; using one cluster"
+            f"the rows inside each of the n_clusters={laplacian.n_clusters} clusters are equal, so there is no "
+            "scatter within them; using one cluster"
         )
         return total.scatter
     return total.scatter - between

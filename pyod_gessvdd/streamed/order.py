@@ -16,9 +16,9 @@ from pyod_gessvdd.streamed.sums import moments, skewness_of
 Array = np.ndarray
 Values = Callable[[Array, Array], Array]
 
-#: Up to so many values are sorted as they are, 32 MiB of them; above, those next to the ranks asked for.
+#: Up to this many values are sorted as they are, 32 MiB of them; above, those next to the ranks asked for.
 SORTED_VALUES = 1 << 22
-#: Above, the values of so many rows, evenly spaced, tell where to look.
+#: Above, the values of this many rows, evenly spaced, tell where to look.
 EDGES = 1 << 17
 
 
@@ -95,7 +95,7 @@ class OrderStatistics:
     def sketch(self, count: int) -> Array:
         """So many evenly spaced order statistics: exact where all values are sorted, else interpolated between edges.
 
-        Between the values of two sampled rows next to each other, of :data:`EDGES`, lies about one part in so many of
+        Between the values of two sampled rows next to each other, of :data:`EDGES`, lies about one part in this many of
         all rows, and ranks are exact at both: a rank misses by about 1e-5 of all rows, and hardly ever by 1e-4; with
         the fewer edges of a lazy source by about 1e-4, and hardly ever by 1e-3.
         """

@@ -15,10 +15,10 @@ from pyod_gessvdd.streamed.sums import Moments
 
 Array = np.ndarray
 
-#: Ranks and quartiles are those of all rows up to so many; above, of so many rows evenly spaced. With a probability of
-#: 99 % a rank is then off by no more than 0.12 % of all rows (Dvoretzky, Kiefer and Wolfowitz).
+#: Ranks and quartiles are those of all rows up to this many; above, of this many rows evenly spaced. With a probability
+#: of 99 % a rank is then off by no more than 0.12 % of all rows (Dvoretzky, Kiefer and Wolfowitz).
 RANKED_ROWS = 2_000_000
-#: As many columns are held at a time as fit into so many bytes.
+#: As many columns are held at a time as fit into this many bytes.
 HELD_BYTES = 128 << 20
 
 

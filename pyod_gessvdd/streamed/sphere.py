@@ -37,12 +37,12 @@ PointsOf = Callable[[Array], tuple[Array, Array | None]]
 
 #: A sample of this share of the rows, within these limits, gives the first centre and says where thresholds lie.
 SAMPLE_SHARE, SMALLEST_SAMPLE, LARGEST_SAMPLE = 500, 4000, 100_000
-#: The points that are still open are fetched once they are so many, or one in so many of all: few where they travel,
-#: else as many as fit into so many bytes, for they save passes.
+#: The points that are still open are fetched once they are this many, or one in this many of all: few where they
+#: travel, else as many as fit into this many bytes, for they save passes.
 SMALL_SHELL, SHELL_SHARE, LOCAL_SHARE, SHELL_BYTES = 10_000, 400, 50, 128 << 20
 #: The thresholds of a pass, and the standard deviations of a sampled quantile that the first ones span.
 THRESHOLDS, SPAN = 33, 5.0
-#: After so many passes the open points are fetched however many they are.
+#: After this many passes the open points are fetched however many they are.
 MAX_PASSES = 40
 
 

@@ -19,14 +19,14 @@ from pyod_gessvdd.tabular.wording import counted, listed
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-#: What a label column or array is called when nobody says.
+#: What a label column or array is called unless specified.
 DEFAULT_LABELS = ("label", "y")
 #: Columns of these names say what a row is, too.
 LABEL_LIKE = {
     *("label", "labels", "y", "class", "target", "outlier", "anomaly", "fraud", "attack", "ground_truth"),
     *("is_outlier", "is_anomaly", "is_fraud", "is_attack", "outlier_label", "anomaly_label"),
 }
-#: A column with more different values than this is no label.
+#: A column with more different values than this is not a label.
 MAX_LABELS = 50
 
 #: Names of columns that number or name the rows, and of those that tell their time.
@@ -69,7 +69,7 @@ class Columns:
 
     @property
     def left_out(self) -> list[str]:
-        """All columns that are no features."""
+        """All columns that are not features."""
         return [*([self.label] if self.label is not None else []), *self.dropped, *self.guessed]
 
     def sentence(self) -> str:
@@ -109,7 +109,7 @@ def choose_columns(
     label : str, optional
         The label column; by default "label" or "y", if it is there and can be one.
     drop, keep : sequence of str
-        Columns that are no features, and columns that are whatever they look like.
+        Columns that are not features, and columns that are whatever they look like.
     needs_label : bool
         Whether a table without a label column is an error.
     """
@@ -159,7 +159,7 @@ def _label(frame: DataFrame, path: Path, label: str | None, needed: bool, taken:
         _check_known([label], list(frame.columns), path)
         return label
     for name in DEFAULT_LABELS:
-        # A table of x, y and z has a column y that is no label.
+        # A table of x, y and z has a column y that is not a label.
         if name in frame.columns and name not in taken and (needed or _can_be_label(frame[name])):
             return name
     if not needed:

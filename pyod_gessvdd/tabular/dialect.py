@@ -1,6 +1,6 @@
 """How a text table is written: what separates its columns, how its numbers look, whether names come first.
 
-Everything is told from the first lines; what the user says wins.
+Everything is recognised from the first lines; what the user specifies wins.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OTHER_CHARACTERS = "its characters are read as Windows-1252, as they are no UTF-
 #: So much of a file is looked at.
 SAMPLE_BYTES = 1 << 18
 SAMPLE_ROWS = 500
-#: Of the rows so many must have the width that a separator gives the names.
+#: Of the rows this many must have the width that a separator gives the names.
 AGREEING = 0.9
 
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
@@ -41,7 +41,7 @@ _COMMAS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a reader must be told of a file.
+    """What a reader must know about a file.
 
     Attributes
     ----------
@@ -85,16 +85,16 @@ def recognise(
     usual : str
         The separator that the file's name stands for.
     sep, decimal : str, optional
-        What the user says.
+        What the user specified.
     header : bool, optional
-        Whether the first line holds names, if the user says so.
+        Whether the first line holds names, if the user specified it.
     """
     if sep is not None:
         sep = SPELLINGS.get(sep, sep)
         if len(sep) != 1 or sep.isalnum() or sep in "\"'\n":
             raise TableError(f"--sep must be one character between the columns, such as ; or tab, got {sep!r}")
     if decimal not in (None, ".", ","):
-        raise TableError(f"--decimal must be . or , and got {decimal!r}")
+        raise TableError(f"--decimal must be . or , but got {decimal!r}")
     encoding, lines = _first_lines(path)
     notes = [OTHER_CHARACTERS] if encoding == FALLBACK else []
     skip = 0
@@ -133,7 +133,7 @@ def _first_lines(path: Path) -> tuple[str, list[str]]:
         cut = bool(file.read(1))
     encoding = "utf-16" if sample[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     if encoding == "utf-8-sig" and b"\0" in sample:
-        raise TableError(f"{path} cannot be read: it holds null bytes, so it is no text")
+        raise TableError(f"{path} cannot be read: it holds null bytes, so it is not text")
     try:
         text = sample.decode(encoding, errors="ignore" if cut and encoding == "utf-16" else "strict")
     except UnicodeDecodeError as error:
@@ -170,7 +170,7 @@ def _separator(lines: list[str], usual: str) -> str:
 
 
 def _width(rows: list[list[str]], wider: int) -> int:
-    """How many names there are, if nearly all rows have so many values, or ``wider`` more; else none."""
+    """How many names there are, if nearly all rows have this many values, or ``wider`` more; else none."""
     width = len(rows[0])
     agreeing = sum(len(row) == width + wider for row in rows[1:])
     return width if agreeing >= AGREEING * (len(rows) - 1) else 0
@@ -184,7 +184,7 @@ def _check_widths(path: Path, rows: list[list[str]], sep: str) -> None:
         number, row = next((i, row) for i, row in enumerate(rows[1:], start=1) if len(row) > width)
         raise TableError(
             f"{path}: data row {number} has {len(row)} values and the first line {width}, with {sep!r} between "
-            "columns; correct it, or say what separates them with --sep"
+            "columns; correct it, or name the separator with --sep"
         )
 
 
@@ -217,8 +217,7 @@ def _marks(path: Path, rows: list[list[str]], sep: str, decimal: str | None) -> 
             points = any(map(_DECIMAL_POINT.fullmatch, values)) and not any(map(_POINTS_AND_COMMA.fullmatch, values))
             if with_comma and points and sep != ",":
                 raise TableError(
-                    f"{path} has numbers with a point and numbers with a comma; say which is the decimal mark with "
-                    "--decimal"
+                    f"{path} has numbers with a point and numbers with a comma; name the decimal mark with --decimal"
                 )
             decimal = "," if with_comma and not points else "."
     other, grouped = (".", _POINTS_AND_COMMA) if decimal == "," else (",", _COMMAS)

@@ -19,12 +19,12 @@ def outlier_labels(raw: np.ndarray, normal: Any, where: str) -> np.ndarray:
     if normal is None:
         if len(values) > 2 or not set(values.tolist()) <= {0, 1}:
             raise TableError(
-                f"{where}: the labels are {shown}, not 0 (normal) and 1 (outlier); say with --normal which is normal"
+                f"{where}: the labels are {shown}, not 0 (normal) and 1 (outlier); name the normal one with --normal"
             )
         return raw.astype(np.int8)
     is_normal = _equals(raw, normal)
     if not is_normal.any():
-        raise TableError(f"{where}: no row has the label {str(normal)!r} that is to be normal; there are {shown}")
+        raise TableError(f"{where}: no row has the label {str(normal)!r} to be normal; there are {shown}")
     return (~is_normal).astype(np.int8)
 
 

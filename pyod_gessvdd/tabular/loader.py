@@ -36,7 +36,7 @@ class TableOptions:
     normal : str, optional
         The label of the normal rows; by default labels are 0 (normal) and 1 (outlier).
     drop, keep : tuple of str
-        Columns that are no features, and columns that are although they look like an index or a label.
+        Columns that are not features, and columns that are although they look like an index or a label.
     encode : tuple of str
         Columns of categories; "all" stands for every column of text.
     missing : {"error", "drop", "median"}
@@ -104,7 +104,7 @@ def load_table(path: Path, options: TableOptions, **how: bool) -> Table:
     path : Path
         A CSV, TSV, Parquet, NPZ or MAT file.
     options : TableOptions
-        What the user says.
+        What the user specified.
     **how : bool
         See :func:`load_frame`.
     """
@@ -122,7 +122,7 @@ def load_frame(frame: DataFrame, name: str, options: TableOptions, **how: bool) 
     name : str
         What messages call it.
     options : TableOptions
-        What the user says.
+        What the user specified.
     **how : bool
         ``needs_label``: whether a table without labels is an error. ``for_training``: whether only the rows labelled
         ``options.normal`` are taken, if a normal label is given. ``codes``: whether a category becomes one number

@@ -21,7 +21,7 @@ from pyod_gessvdd.tabular.writing import write_whole
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What a model file says beside the model; PyOD adds its own and its dependencies' versions.
+    """What a model file holds in addition to the model; PyOD adds its own and its dependencies' versions.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class ModelCard:
     feature_names : list of str
         The columns of a table that are features.
     left_out : list of str
-        Columns that were there at fit and are no features: the label, what was dropped and what the rule left out.
+        Columns that were there at fit and are not features: the label, what was dropped and what the rule left out.
     categories, fill, missing, codes
         How columns become numbers and what happens to missing values, as
         :class:`~pyod_gessvdd.tabular.preparation.Preparation` has them.
@@ -88,7 +88,7 @@ def load_model(path: Path, *, trusted: bool) -> tuple[Any, ModelCard, list[str]]
         return detector, _card(path, detector, metadata), []
     if not trusted:
         raise ModelFileError(
-            f"{path} is a pickle, which can run any code when it is loaded; if you trust its source, say --trusted"
+            f"{path} is a pickle, which can run any code when it is loaded; if you trust its source, pass --trusted"
         )
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -100,7 +100,7 @@ def load_model(path: Path, *, trusted: bool) -> tuple[Any, ModelCard, list[str]]
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ModelFileError(f"{path} cannot be loaded as a model: {type(error).__name__}: {reason}") from error
     if not hasattr(model, "decision_function"):
-        raise ModelFileError(f"{path} holds a {type(model).__name__}, which is no detector")
+        raise ModelFileError(f"{path} holds a {type(model).__name__}, which is not a detector")
     notes = [" ".join(str(warning.message).split()) for warning in caught]
     return model, _card(path, model, (envelope or {}).get("metadata") or {}), notes
 
@@ -111,7 +111,7 @@ def _card(path: Path, model: Any, metadata: dict[str, Any]) -> ModelCard:
         return ModelCard(**{"detector": type(model).__name__, **known})
     if hasattr(model, "feature_names_in_"):
         return ModelCard(type(model).__name__, [str(name) for name in model.feature_names_in_])
-    raise ModelFileError(f"{path} does not say which columns its features are; save the model with gessvdd fit")
+    raise ModelFileError(f"{path} does not list the columns of its features; save the model with gessvdd fit")
 
 
 def versions_of(model: Any) -> dict[str, str]:

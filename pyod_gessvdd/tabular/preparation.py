@@ -1,4 +1,4 @@
-"""From the columns of a table to finite numbers, learnt on one table and applied to others alike.
+"""From the columns of a table to finite numbers, learnt on one table and applied to others in the same way.
 
 Numbers stay as they are, truth values become 0 and 1, and a column of categories becomes one column of 0 and 1 for each
 category, or one column of codes for kernels that compare categories themselves.
@@ -215,7 +215,7 @@ def _gaps(column: Series) -> np.ndarray:
 
 def _categories(column: Series, path: Path) -> list[str]:
     if kind_of(column) == NUMBERS and (numbers(column).dropna() % 1 != 0).any():
-        raise TableError(f"{path}: the column {column.name!r} holds numbers with decimals, which are no categories")
+        raise TableError(f"{path}: the column {column.name!r} holds numbers with decimals, which are not categories")
     found = sorted(categories_of(column).dropna().unique())
     if len(found) > MAX_CATEGORIES:
         raise TableError(

@@ -38,7 +38,7 @@ def fit_file(path: Path, detector: Buildable, options: TableOptions, *, seed: in
     path : Path
         The file.
     detector : Buildable
-        What to build. If its kernel compares categories, it is told which columns hold some.
+        What to build. If its kernel compares categories, it learns which columns hold some.
     options : TableOptions
         How the file is read; with ``normal`` only the rows with that label are trained on.
     seed : int

@@ -1,4 +1,4 @@
-"""Parquet that is not read as a whole: a detector fitted by walking it, and scores written block by block."""
+"""Parquet that is not read as a whole: a detector fitted block by block, and scores written block by block."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pyod_gessvdd.errors import ModelFileError, TableError
 from pyod_gessvdd.extras import need
 from pyod_gessvdd.sources import ParquetSource
 from pyod_gessvdd.sources.parquet import files_of
-from pyod_gessvdd.sources.source import SMALL_ROWS, Result, Source
+from pyod_gessvdd.sources.source import SMALL_ROWS
 from pyod_gessvdd.tabular.columns import choose_columns
 from pyod_gessvdd.tabular.loader import TableOptions
 from pyod_gessvdd.tabular.models import ModelCard, versions_of
@@ -24,11 +22,11 @@ from pyod_gessvdd.tabular.writing import write_whole
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-#: Which columns are features is judged by so many rows, the first ones.
+#: Which columns are features is judged by this many rows, the first ones.
 JUDGED_ROWS = 10_000
 #: So many rows are scored and written at a time.
 SCORED_ROWS = 20_000
-#: Told how many rows of a pass are done, and which pass it is.
+#: Called with the number of rows that are done, and words about them.
 Told = Callable[[int, str], None]
 
 
@@ -43,28 +41,6 @@ def is_large(path: Path) -> bool:
         return bool(parquet.read_metadata(path).num_rows > SMALL_ROWS)
     except (OSError, ValueError):
         return False  # what is wrong with it is said where it is read
-
-
-class Watched(Source):
-    """A source that tells how far each pass is."""
-
-    def __init__(self, source: Source, told: Told) -> None:
-        self.source, self.told, self.n_passes = source, told, 0
-        self.n_rows, self.n_columns, self.names = source.n_rows, source.n_columns, source.names
-
-    def map(self, function: Callable[[np.ndarray, np.ndarray], Result]) -> Iterator[Result]:
-        """What the source's ``map`` gives."""
-        self.n_passes += 1
-        words, done = f"pass {self.n_passes}", 0
-
-        def counting(block: np.ndarray, rows: np.ndarray) -> Result:
-            nonlocal done
-            found = function(block, rows)
-            done += len(block)
-            self.told(done, words)
-            return found
-
-        return self.source.map(counting)
 
 
 @contextmanager
@@ -84,7 +60,7 @@ def cluster(address: str | None) -> Iterator[None]:
 
 
 def fit_large(
-    path: Path, detector: Buildable, options: TableOptions, *, seed: int, told: Told, scheduler: str | None
+    path: Path, detector: Buildable, options: TableOptions, *, seed: int, scheduler: str | None
 ) -> tuple[Any, ModelCard, int]:
     """Fit a detector on the numbers of Parquet files without reading them as a whole; and how many rows are outliers.
 
@@ -98,26 +74,30 @@ def fit_large(
         The columns; nothing that needs the table in memory.
     seed : int
         For detectors that take a ``random_state``.
-    told : callable
-        Called with the rows of a pass that are done.
     scheduler : str or None
         The address of a Dask scheduler whose workers read the files.
     """
     for name, given in (("--encode", options.encode), ("--normal", options.normal)):
         if given:
-            raise TableError(f"{name} needs the whole table in memory, and {path} is walked; prepare the file before")
+            raise TableError(
+                f"{name} needs the whole table in memory, and {path} is read block by block; prepare the file first"
+            )
     if options.missing != "error":
-        raise TableError(f"--missing {options.missing} needs the whole table in memory, and {path} is walked")
+        raise TableError(
+            f"--missing {options.missing} needs the whole table in memory, and {path} is read block by block"
+        )
     model = detector.build(seed)
     if not type(model).__module__.startswith("pyod_gessvdd."):
-        raise TableError(f"{detector.spec} needs all rows in memory; detectors of this package can walk {path}")
+        raise TableError(
+            f"{detector.spec} needs all rows in memory; detectors of this package can read {path} in blocks"
+        )
     head = next(_frames(path, JUDGED_ROWS))
     columns = choose_columns(as_table(head, path), path, label=options.label, drop=options.drop, keep=options.keep)
     source = ParquetSource(path, columns.features)
     try:
         with cluster(scheduler):
             if scheduler is None:
-                model.fit(Watched(source, told))
+                model.fit(source)
             else:
                 frames = need("dask.dataframe", "dask", "--scheduler")
                 model.fit(frames.read_parquet([str(file) for file in source.files], columns=columns.features))

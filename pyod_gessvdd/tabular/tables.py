@@ -49,7 +49,7 @@ class RawTable:
 
 
 def suffix(path: Path) -> str | None:
-    """The ending by which the file is known, or None if it is no table that can be read."""
+    """The ending by which the file is known, or None if it is not a table that can be read."""
     return next((ending for ending in SUFFIXES if path.name.lower().endswith(ending)), None)
 
 

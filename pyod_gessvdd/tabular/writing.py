@@ -33,9 +33,9 @@ def check_table_target(path: Path, force: bool) -> None:
 
 
 def check_free(path: Path, force: bool) -> None:
-    """See before the work that the result can be written where it is to go."""
+    """See before the work that the result can be written where it should go."""
     if path.exists() and not force:
-        raise ModelFileError(f"{path} is there already; choose another name or replace it with --force")
+        raise ModelFileError(f"{path} already exists; choose another name or replace it with --force")
     if path.is_dir():
         raise ModelFileError(f"{path} is a folder; name a file")
     if not path.parent.is_dir():
@@ -43,7 +43,7 @@ def check_free(path: Path, force: bool) -> None:
 
 
 def write_frame(frame: DataFrame, path: Path) -> None:
-    """Write a table, all of it or nothing, in the format that the name says, ``-`` as CSV; text is never a formula."""
+    """Write a table, all of it or nothing, in the format of its extension, ``-`` as CSV; text is never a formula."""
     if path == STDOUT:
         defused_frame(frame).to_csv(sys.stdout, index=False, lineterminator="\n")
         return
@@ -60,7 +60,7 @@ def write_frame(frame: DataFrame, path: Path) -> None:
 
 
 def write_whole(path: Path, write: Any) -> None:
-    """Let ``write`` fill a file beside ``path`` and put it in its place: what was there stays if anything fails."""
+    """Let ``write`` fill a file next to ``path`` and put it in its place: what was there stays if anything fails."""
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         write(unfinished)

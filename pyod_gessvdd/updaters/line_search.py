@@ -20,7 +20,7 @@ class Armijo:
     shrink : float, default=0.5
         What a refused step is multiplied with.
     max_trials : int, default=30
-        After so many refused steps there is none: the value cannot fall any more in floating point.
+        After this many refused steps there is none: the value cannot fall any more in floating point.
     """
 
     share: float = 1e-4
@@ -40,7 +40,7 @@ class Armijo:
         Parameters
         ----------
         value : callable
-            What is to fall.
+            What should fall.
         path : callable
             From a step length to the point there.
         start : float

@@ -26,7 +26,7 @@ def check_tolerance(updater: Any) -> None:
 
 
 def check_regulariser(psi: Any, beta: Any) -> None:
-    """Raise a ``ValueError`` for a psi that does not exist or a beta that is no weight; graphs are resolved later."""
+    """Raise a ``ValueError`` for an unknown psi, or a beta that is not a weight; graphs are resolved later."""
     a_graph = isinstance(psi, str | Laplacian | np.ndarray) or sp.issparse(psi)
     a_number = isinstance(psi, numbers.Integral) and not isinstance(psi, bool) and int(psi) in range(4)
     if not (a_graph or a_number):

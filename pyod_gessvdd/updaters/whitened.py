@@ -27,7 +27,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class WhitenedProblem:
-    """Minimise Tr(UᵀMU) over orthonormal U; M has changed its sign where the criterion is to rise.
+    """Minimise Tr(UᵀMU) over orthonormal U; M has changed its sign where the criterion should rise.
 
     Attributes
     ----------

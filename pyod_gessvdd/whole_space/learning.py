@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.kernels.npt import PairwiseKernel
@@ -95,11 +96,13 @@ def learn(
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
     _prepare(kernel, scaled, sample_weight)
     rows: Rows
+    progress.stage("kernel matrix")
     if kernel.is_exact(len(scaled)):
         moved = None if scaled_without_itself is None else kernel.gram(scaled_without_itself, scaled)
         rows = ExactRows(kernel, scaled, kernel.checked_gram(scaled), weights, moved)
     else:
         rows = LandmarkRows.of(kernel, scaled, weights, trusted)
+    progress.stage("metric")
     lam = ridge * rows.effective_scatter(trusted)
     metric = rows.metric(trusted, lam)
     lengths = metric.lengths()
@@ -115,7 +118,9 @@ def learn(
         metric = metric.without(np.setdiff1d(trusted, fewer, assume_unique=True))
         trusted = fewer
         lengths = metric.lengths()
+    progress.stage("sphere", 1)
     description, solution, along = metric.describe(scaling, bounds(trusted), backend, tol)
+    progress.step(1, f"gap {solution.gap:.1e}")
     own = np.zeros(len(scaled))
     own[trusted] = solution.alpha * one_copy(weights[trusted]) / weights[trusted] * lengths.plain[trusted]
     rest, unit = description.center_norm2 + lengths.beyond, description.unit
@@ -153,14 +158,17 @@ def svdd(
     if outliers is not None:
         scaled = np.vstack([scaled, outliers])
         solved = np.concatenate([trusted, np.arange(n_rows, len(scaled))])
+    progress.stage("kernel matrix")
     K = kernel.checked_gram(scaled)
     inside = K if len(solved) == len(K) else K[np.ix_(solved, solved)]
     upper = bounds(trusted)
+    progress.stage("sphere", 1)
     if outliers is None:
         solution = solve_kernel_svdd(inside, upper, backend, tol, None)
     else:
         upper = np.concatenate([upper, outlier_bounds(upper, len(outliers))])
         solution = solve_signed_kernel(inside, upper, solved >= n_rows, backend, tol)
+    progress.step(1, f"gap {solution.gap:.1e}")
     support, alpha = solved[solution.support], solution.alpha[solution.support]
     norm2 = solution.extras["center_norm2"]
     description = WholeSpace(scaling, kernel, scaled[support], 1.0, None, alpha, norm2, solution.radius2)

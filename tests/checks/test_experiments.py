@@ -118,7 +118,7 @@ class Scales(Halves):
 
 
 PROTOCOL_MUTANTS = {
-    "check_protocol_declares_itself": (Untitled, "it has no title; say what readers shall see"),
+    "check_protocol_declares_itself": (Untitled, "it has no title; give the text that readers see"),
     "check_protocol_splits": (OneKind, "with both kinds among them"),
     "check_protocol_same_seed_same_splits": (Global, "draw with numpy.random.default_rng(seed)"),
     "check_protocol_leaves_the_data_alone": (Scales, "splits changes the data set's own rows"),

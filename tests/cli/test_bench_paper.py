@@ -154,11 +154,11 @@ def test_results_are_not_overwritten_unasked(bench):
     assert bench(*arguments).exit_code == 0
     refused = bench(*arguments)
     assert refused.exit_code == 2
-    assert "holds a run already; go on with it by --resume or replace it by --force" in refused.stderr
+    assert "already holds a run; continue it with --resume or replace it with --force" in refused.stderr
     assert bench(*arguments, "--force", "--seed", 1).exit_code == 0
     other = bench(*arguments, "--resume")
     assert other.exit_code == 2
-    assert "has seed 1, now it is 0; go on with the same, or use another --out" in other.stderr
+    assert "has seed 1, now it is 0; continue with the same value, or use another --out" in other.stderr
 
 
 def test_a_killed_run_goes_on_where_it_was(bench, data_dir, tmp_path):

@@ -30,7 +30,7 @@ def test_pyods_benchmark_names_the_sets_that_are_missing_and_runs_the_others(dat
     out = tmp_path / "run"
     done = bench("pyod", "--data-dir", data_dir, "-d", "gessvdd,knn", "--seeds", 2, "--out", out)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "Not there, and left out: arrhythmia, ionosphere, letter" in done.stdout
+    assert "Missing, and left out: arrhythmia, ionosphere, letter" in done.stdout
     assert "(2 of 17 sets are run)" in " ".join(done.stdout.split())
     table = ComparisonResult.load(out).table
     assert set(table["dataset"]) == {"6_cardio", "glass"}
@@ -58,7 +58,7 @@ def test_dtes_benchmark_writes_the_published_figures_beside_its_own(data_dir, tm
     done = bench("dte", "cardio", "wbc", "--data-dir", data_dir, "-d", "hbos,ecod", "--seeds", 1, "--out", out)
     assert (done.exit_code, done.stderr) == (0, "")
     said = " ".join(done.stdout.split())
-    assert "dte_semi: Calibration, mean in per cent and how far from the published one: ECOD" in said
+    assert "dte_semi: Calibration, mean in per cent and its difference from the published one: ECOD" in said
     assert "not put in one ranking" in said
     text = (out / "published.md").read_text(encoding="utf-8")
     assert "| HBOS, run here" in text

@@ -205,10 +205,10 @@ def test_without_a_name_and_a_kind_everything_is_checked(check, monkeypatch):
         (["my_graphs:Nobody"], "cannot import 'my_graphs:Nobody' (AttributeError: module 'my_graphs' has no attribute"),
         ([":Mine"], "cannot import ':Mine' (ValueError: Empty module name); write package.module:Class"),
         (["my_graphs:NUMBER"], "'my_graphs:NUMBER' is a int; expected a class"),
-        (["my_graphs:Mine", "--kind", "kernel"], "'my_graphs:Mine' is no component; expected a subclass of Kernel"),
+        (["my_graphs:Mine", "--kind", "kernel"], "'my_graphs:Mine' is not a component; expected a subclass of Kernel"),
         (
             ["collections:OrderedDict"],
-            "'collections:OrderedDict' is no component; expected a subclass of Laplacian or Updater or QPBackend or ",
+            "'collections:OrderedDict' is not a component; expected a subclass of Laplacian or Updater or QPBackend ",
         ),
         (["knn", "--kind", "graph"], "'graph' is not one of 'laplacian', 'updater', 'qp_backend', 'kernel'"),
     ],

@@ -103,7 +103,7 @@ def test_a_file_without_label_column_is_named_with_its_columns(invoke, table):
 def test_more_than_two_labels_need_the_normal_one(invoke, table):
     refused(
         invoke("compare", table, "--label", "state", "--drop", "time,room", "--missing", "median"),
-        "the labels are broken, ok, worn, not 0 (normal) and 1 (outlier); say with --normal which is normal",
+        "the labels are broken, ok, worn, not 0 (normal) and 1 (outlier); name the normal one with --normal",
     )
 
 
@@ -135,10 +135,10 @@ def test_one_class_only_is_refused(invoke, tmp_path):
             "setting must be novelty, unsupervised, transductive, nested, pyod, dte_semi, dte_unsupervised or both, "
             "got 'semi'",
         ),
-        (("--jobs", "0"), "jobs must be a positive number, or -1 for one per core, got 0"),
+        (("--jobs", "0"), "the number of jobs must be positive, or -1 for one per core, got 0"),
         (("--timeout", "-1"), "timeout must be a positive number of seconds, got -1.0"),
         (("--backend", "dask"), "the backend dask needs the cluster's address"),
-        (("--resume",), "--resume needs the run folder to go on with; name it with --out"),
+        (("--resume",), "--resume needs the run folder to continue; name it with --out"),
     ],
 )
 def test_options_that_cannot_be_used_are_told_in_one_sentence(invoke, arguments, sentence):
@@ -157,7 +157,7 @@ def test_a_run_is_not_overwritten_and_one_of_another_format_not_gone_on_with(inv
     store._connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
     store.close()
     before = (tmp_path / "run" / DATABASE).read_bytes()
-    refused(invoke("compare", "wine", "-d", "knn", "--out", tmp_path / "run"), "holds a run already; go on with it by")
+    refused(invoke("compare", "wine", "-d", "knn", "--out", tmp_path / "run"), "already holds a run; continue it with")
     refused(
         invoke("compare", "wine", "-d", "knn", "--out", tmp_path / "run", "--resume"),
         "has the format 99, this version of pyod-gessvdd reads 1; run it again in another folder",

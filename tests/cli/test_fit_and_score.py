@@ -107,7 +107,7 @@ def test_fit_and_score_with_all_options_for_ordinary_files(invoke, table):
     reading = ("--sep", "|", "--decimal", ",", "--no-header")
     arguments = ("--label", "x3", "--normal", "ok", "--drop", "x4", "--missing", "median", "--encode", "x0")
     done = invoke("fit", "odd.csv", "-o", "m.pyod", "-d", "ecod", *reading, *arguments)
-    assert said(done) == "odd.csv: the column 'x0' holds numbers with decimals, which are no categories"
+    assert said(done) == "odd.csv: the column 'x0' holds numbers with decimals, which are not categories"
     done = invoke("fit", "odd.csv", "-o", "m.pyod", "-d", "ecod", *reading, *arguments[:-2])
     assert done.exit_code == 0, done.stderr
     assert invoke("score", "m.pyod", "odd.csv", "-o", "s.csv", "--trusted", *reading).exit_code == 0
@@ -164,7 +164,7 @@ def test_every_format_is_read(invoke, table, tmp_path, name):
         (["rows.csv", "--normal", "ok"], "rows.csv has no label column 'label' or 'y'; name one of 'heat', 'noise', "),
         (
             ["rows.csv", "--label", "state", "--normal", "fine"],
-            "rows.csv: no row has the label 'fine' that is to be normal; there are broken, ok",
+            "rows.csv: no row has the label 'fine' to be normal; there are broken, ok",
         ),
         (["rows.csv", "-d", "gessvd"], "unknown detector 'gessvd'; did you mean "),
         (["rows.csv", "-d", "knn,lof"], "--detector 'knn,lof' stands for 2 detectors; name one"),
@@ -178,7 +178,7 @@ def test_every_format_is_read(invoke, table, tmp_path, name):
         (["equal.csv", "-d", "SVDD"], "SVDD cannot be fitted on equal.csv: all 3 rows of X are equal: there is"),
         (["only.csv", "--label", "a"], "only.csv has no column left to use: 0 columns used, 'a' is the label"),
         (["no.npz"], "no.npz has no matrix 'X'; it has Z (3, 3)"),
-        (["rows.csv", "-o", "taken"], "taken is there already; choose another name or replace it with --force"),
+        (["rows.csv", "-o", "taken"], "taken already exists; choose another name or replace it with --force"),
         (["rows.csv", "-o", "folder", "--force"], "folder is a folder; name a file"),
         (["rows.csv", "-o", "nowhere/m"], "there is no folder nowhere to write m to"),
     ],
@@ -314,7 +314,9 @@ class Bomb:
 
 def test_an_untrusted_file_is_refused_before_it_runs_anything(invoke, table, tmp_path):
     joblib.dump(Bomb(), "bomb.pyod")
-    sentence = "bomb.pyod is a pickle, which can run any code when it is loaded; if you trust its source, say --trusted"
+    sentence = (
+        "bomb.pyod is a pickle, which can run any code when it is loaded; if you trust its source, pass --trusted"
+    )
     assert said(invoke("score", "bomb.pyod", "rows.csv", "-o", "s.csv")) == sentence
     assert not (tmp_path / "mark").exists()
 
@@ -324,8 +326,8 @@ def test_an_untrusted_file_is_refused_before_it_runs_anything(invoke, table, tmp
     [
         (["none.pyod", "rows.csv"], "there is no file none.pyod"),
         (["rows.csv", "rows.csv"], "rows.csv cannot be loaded as a model: "),
-        (["dict.pyod", "rows.csv"], "dict.pyod holds a list, which is no detector"),
-        (["nameless.pyod", "rows.csv"], "nameless.pyod does not say which columns its features are; save the model"),
+        (["dict.pyod", "rows.csv"], "dict.pyod holds a list, which is not a detector"),
+        (["nameless.pyod", "rows.csv"], "nameless.pyod does not list the columns of its features; save the model"),
         (["model.gessvdd", "none.csv"], "there is no file none.csv"),
         (["model.gessvdd", "fewer.csv"], "fewer.csv lacks 2 of the 3 features: 'noise', 'load'"),
         (

@@ -74,7 +74,7 @@ def test_a_kernel_that_writes_to_the_rows_is_refused_and_the_rows_stay(kernel, s
 )
 def test_whoever_writes_is_named(parameter, component, who, X):
     detector = GESSVDD(**{"kernel": "linear", "n_components": 2, "random_state": 0, parameter: component})
-    message = rf"{who} writes to the array that it was handed \(.*read-only\); it must work on a copy"
+    message = rf"{who} writes to the array that it was given \(.*read-only\); it must work on a copy"
     with pytest.raises(ComponentError, match=message):
         detector.fit(X)
 

@@ -700,7 +700,7 @@ def test_infeasible_answer_is_made_feasible():
         (None, "returned None; expected an array of real numbers"),
         (lambda X: X[:3], r"returned features of shape \(3, 4\); expected \(40, F\)"),
         (lambda X: X[:, 0], r"returned features of shape \(40,\); expected \(40, F\)"),
-        (lambda X: X[:, :0], "left no feature: all rows look alike to it"),
+        (lambda X: X[:, :0], "left no feature: all rows look the same to it"),
         (lambda X: X * np.nan, "returned NaN or infinite features"),
         (lambda X: X.astype(str), "returned values of type <U32; expected an array of real numbers"),
         (lambda X: X * 1j, "returned values of type complex128; expected an array of real numbers"),

@@ -562,7 +562,7 @@ FRAME = pd.DataFrame(rows(), columns=list("abcdefghi"))
         (
             {"x": ["a"]},
             None,
-            "modality 'x' names the column 'a', but X is no DataFrame with names; give its index",
+            "modality 'x' names the column 'a', but X is not a DataFrame with names; give its index",
         ),
         ([[0, 9]], None, "modality 0 must stay within the 9 columns of X, got column 9"),
         ([[0, -10]], None, "modality 0 must stay within the 9 columns of X, got column -10"),
@@ -596,7 +596,7 @@ def test_many_column_names_are_cut_in_the_error():
 @pytest.mark.parametrize("decision", ["xor", "lidar", 2, -1, True, None, 0.0])
 def test_decisions_that_do_not_exist_are_refused(decision):
     refuses(
-        "decision must be 'and', 'or', 'mean', the place of a modality from 0 to 1 or its name ('radar', 'camera'), "
+        "decision must be 'and', 'or', 'mean', the position of a modality from 0 to 1 or its name ('radar', 'camera'), "
         f"got {decision!r}",
         decision=decision,
     )
@@ -604,7 +604,7 @@ def test_decisions_that_do_not_exist_are_refused(decision):
 
 def test_decision_by_name_needs_names():
     refuses(
-        "decision must be 'and', 'or', 'mean', the place of a modality from 0 to 1, got 'radar'",
+        "decision must be 'and', 'or', 'mean', the position of a modality from 0 to 1, got 'radar'",
         modalities=[[0, 1], [2, 3]],
         decision="radar",
     )

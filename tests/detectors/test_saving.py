@@ -165,7 +165,10 @@ class MyDetector(GESSVDD):
             GESSVDD(contamination=Threshold()),
             "contamination is .* of type Threshold, which only a pickle can hold; save",
         ),
-        (MyDetector(), "MyDetector is no detector of this package, and its file could not be read; save it with pyod"),
+        (
+            MyDetector(),
+            "MyDetector is not a detector of this package, and its file could not be read; save it with pyod",
+        ),
     ],
     ids=["component", "function", "PyThresh", "subclass"],
 )
@@ -232,8 +235,8 @@ def set_attribute(name, value):
         ),
         (set_attribute("predict", 1), "ValueError: 'predict' is a method of GESSVDD"),
         (set_attribute("variant", 1), "ValueError: 'variant' is a method of GESSVDD"),
-        (set_attribute("__class__", 1), "ValueError: '__class__' is no attribute"),
-        (set_attribute("a b", 1), "ValueError: 'a b' is no attribute"),
+        (set_attribute("__class__", 1), "ValueError: '__class__' is not an attribute"),
+        (set_attribute("a b", 1), "ValueError: 'a b' is not an attribute"),
         (
             set_attribute("x_", {"sparse": [[1.0], [9], [0, 1]], "shape": [1, 1]}),
             "ValueError: a sparse matrix of shape .* has indices outside of it",
@@ -270,7 +273,7 @@ def test_random_changes_of_a_whole_model_never_change_its_scores(tmp_path, new):
 
 def test_a_pickle_is_no_model_file(tmp_path):
     (tmp_path / "model").write_bytes(b"\x80\x04cos\nsystem\n(S'true'\ntR.")
-    with pytest.raises(ModelFileError, match="is no model file, or a damaged one: File is not a zip file"):
+    with pytest.raises(ModelFileError, match="is not a model file, or a damaged one: File is not a zip file"):
         pyod_gessvdd.load(tmp_path / "model")
 
 

@@ -132,7 +132,7 @@ def test_a_finished_run_that_is_resumed_runs_nothing_and_can_be_given_more(run):
 def test_a_run_is_not_replaced_without_force(run):
     before = (run / DATABASE).read_bytes()
     with pytest.raises(
-        ComparisonError, match="holds a run already; go on with it by resume=True or replace it by force=True"
+        ComparisonError, match="already holds a run; continue it with resume=True or replace it with force=True"
     ):
         compare({"toy": arrays()}, GOOD, out=run)
     assert (run / DATABASE).read_bytes() == before
@@ -154,7 +154,7 @@ def test_a_run_folder_that_is_a_file_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"seeds": 3}, r"has seeds {'novelty': \[0, 1\]}, now it is {'novelty': \[0, 1, 2\]}; go on with the same"),
+        ({"seeds": 3}, r"has seeds {'novelty': \[0, 1\]}, now it is {'novelty': \[0, 1, 2\]}; continue with the same"),
         ({"setting": "both"}, r"has setting \['novelty'\], now it is \['novelty', 'unsupervised'\]"),
         ({"max_rows": 50}, "has max_rows 100, now it is 50"),
         ({"metrics": ["gmean"]}, r"has metrics \['roc_auc', .*\], now it is \['gmean'\]"),
@@ -195,7 +195,7 @@ def test_a_run_of_another_version_of_the_package_is_not_gone_on_with(run):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"jobs": 0}, "jobs must be a positive number, or -1 for one per core, got 0"),
+        ({"n_jobs": 0}, "the number of jobs must be positive, or -1 for one per core, got 0"),
         ({"timeout": 0}, "timeout must be a positive number of seconds, got 0"),
         ({"timeout": float("nan")}, "timeout must be a positive number of seconds, got nan"),
         ({"contamination": 1.5}, "contamination must be a share between 0 and 1, got 1.5"),

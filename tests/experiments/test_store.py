@@ -101,7 +101,7 @@ def test_jobs_come_in_the_order_of_data_sets_and_detectors_not_of_their_ends(sto
 
 
 def test_a_folder_without_a_database_is_no_run(tmp_path):
-    with pytest.raises(ComparisonError, match=r"is no run folder: it has no results\.sqlite"):
+    with pytest.raises(ComparisonError, match=r"is not a run folder: it has no results\.sqlite"):
         Store(tmp_path)
 
 

@@ -151,14 +151,14 @@ def test_rows_changed_after_fit_are_noticed(X):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"ind": 120}, "ind must be the place of a training row, from 0 to 119, got 120"),
-        ({"ind": -121}, "ind must be the place of a training row, from 0 to 119, got -121"),
-        ({"ind": 1.5}, "ind must be the place of a training row, from 0 to 119, got 1.5"),
-        ({"ind": True}, "ind must be the place of a training row, from 0 to 119, got True"),
+        ({"ind": 120}, "ind must be the position of a training row, from 0 to 119, got 120"),
+        ({"ind": -121}, "ind must be the position of a training row, from 0 to 119, got -121"),
+        ({"ind": 1.5}, "ind must be the position of a training row, from 0 to 119, got 1.5"),
+        ({"ind": True}, "ind must be the position of a training row, from 0 to 119, got True"),
         ({"columns": [4]}, "columns must be features from 0 to 3 or their names, got 4"),
         ({"columns": [1.0]}, "columns must be features from 0 to 3 or their names, got 1.0"),
-        ({"columns": []}, "columns must be a list of features, by place or by name, got []"),
-        ({"columns": "width"}, "columns must be a list of features, by place or by name, got 'width'"),
+        ({"columns": []}, "columns must be a list of features, by position or by name, got []"),
+        ({"columns": "width"}, "columns must be a list of features, by position or by name, got 'width'"),
         (
             {"columns": ["depth"], "feature_names": NAMES},
             "columns names 'depth', which is none of the features width, height, weight, colour",
@@ -209,7 +209,7 @@ def test_several_rows_are_a_heat_map(detector, X):
     [
         ({"ind": 0, "kind": "bars"}, "kind must be 'bands' or 'waterfall', got 'bars'"),
         ({"ind": []}, "ind must hold at least one training row, got none"),
-        ({"ind": [0, 120]}, "ind must be the place of a training row, from 0 to 119, got 120"),
+        ({"ind": [0, 120]}, "ind must be the position of a training row, from 0 to 119, got 120"),
     ],
 )
 def test_another_kind_of_picture_is_refused(detector, arguments, sentence):

@@ -175,7 +175,7 @@ class Fourier(Kernel):
         (KernelSum(), "a sum of kernels needs at least one kernel, got none"),
         (
             KernelProduct([RBF(), Precomputed()]),
-            "kernel 'precomputed' is a matrix and no function of rows; add up the matrices themselves",
+            "kernel 'precomputed' is a matrix, not a function of rows; add up the matrices themselves",
         ),
         (
             KernelProduct([RBF(), Fourier()]),

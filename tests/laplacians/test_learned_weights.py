@@ -130,7 +130,7 @@ def test_the_spec_of_a_sum_with_learnt_weights(text):
 
 def test_weights_beside_auto_are_refused():
     text = "auto*(0.7*knn + pca)"
-    with pytest.raises(SpecError, match=r"has 'auto' and weights of its own; write 'auto\*\(knn \+ pca\)'"):
+    with pytest.raises(SpecError, match=r"has 'auto' and explicit weights; write 'auto\*\(knn \+ pca\)'"):
         resolve("laplacian", text)
 
 

@@ -94,7 +94,7 @@ def test_every_changed_byte_of_the_content_is_noticed(path):
 @pytest.mark.parametrize("length", [0, 1, 30, 100, 500, -100, -1])
 def test_a_truncated_file_is_refused(path, length):
     path.write_bytes(path.read_bytes()[:length])
-    with pytest.raises(ModelFileError, match="is no model file, or a damaged one: "):
+    with pytest.raises(ModelFileError, match="is not a model file, or a damaged one: "):
         read_archive(path)
 
 
@@ -147,7 +147,7 @@ def test_an_array_that_is_none_is_refused_before_memory_is_asked_for(path, membe
         with_sums(members)
 
     rewritten(path, change)
-    with pytest.raises(ModelFileError, match=f"holds something else than an array of numbers: .*({sentence})"):
+    with pytest.raises(ModelFileError, match=f"holds something other than an array of numbers: .*({sentence})"):
         read_archive(path)
 
 
@@ -167,7 +167,7 @@ def test_a_pickled_array_is_refused(path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda members: members.pop(DOCUMENT), "is no model file: it has no model.json"),
+        (lambda members: members.pop(DOCUMENT), "is not a model file: it has no model.json"),
         (lambda members: members.pop("0.npy"), "is damaged: it must contain 4 arrays, got 3 members"),
         (lambda members: members.update(extra=b""), "is damaged: it must contain 4 arrays, got 5 members"),
         (lambda members: members.update({CHECKSUM: b"0"}), "is damaged: the checksum of model.json differs"),
@@ -184,10 +184,10 @@ def test_members_must_be_those_of_the_document(path, change, sentence):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", r"is damaged: model.json is no JSON \(JSONDecodeError\)"),
-        ("[" * 100_000, r"is damaged: model.json is no JSON \(RecursionError\)"),
-        ("[]", "is no model file: its document does not say 'pyod-gessvdd model'"),
-        ('{"format": "other"}', "is no model file: its document does not say 'pyod-gessvdd model'"),
+        ("{", r"is damaged: model.json is not JSON \(JSONDecodeError\)"),
+        ("[" * 100_000, r"is damaged: model.json is not JSON \(RecursionError\)"),
+        ("[]", "is not a model file: its document does not say 'pyod-gessvdd model'"),
+        ('{"format": "other"}', "is not a model file: its document does not say 'pyod-gessvdd model'"),
         ('{"format": "pyod-gessvdd model", "version": 2}', "has version 2 of the format, and this .* reads 1: upgrade"),
         ('{"format": "pyod-gessvdd model", "version": 1}', "is damaged: model.json lists no arrays"),
     ],

@@ -139,7 +139,9 @@ def test_partitions_of_other_types_are_named(X):
     frame = pandas.DataFrame(X, columns=list("abc"))
     parts = [dask.delayed(frame), dask.delayed(frame.astype({"b": "f4"}))]
     mixed = dd.from_delayed(parts, meta=frame[:0], verify_meta=False)
-    with pytest.raises(SourceError, match="partition 1 holds values of type float32 where the collection says float64"):
+    with pytest.raises(
+        SourceError, match="partition 1 holds values of type float32 where the collection declares float64"
+    ):
         GESSVDD().fit(mixed)
 
 

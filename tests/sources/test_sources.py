@@ -106,7 +106,7 @@ def test_a_parquet_file_that_changes_between_two_passes_is_noticed(tmp_path, fra
     [
         ({"a": [1.0]}, "b.parquet has no column 'b', which .*a.parquet has; all files of a folder need one schema"),
         ({"a": [1.0], "b": [2]}, "column 'b' is int64 in .*b.parquet and double in .*a.parquet; all files of a folder"),
-        ({"a": [1.0], "b": ["x"]}, "column 'b' of .*b.parquet is of type .*string; leave it out or make numbers of it"),
+        ({"a": [1.0], "b": ["x"]}, "column 'b' of .*b.parquet is of type .*string; drop it or convert it to numbers"),
     ],
 )
 def test_files_of_a_folder_need_one_schema(tmp_path, frames, second, message):

@@ -139,11 +139,11 @@ def test_a_small_source_is_read_into_memory():
 @pytest.mark.parametrize(
     ("detector", "message"),
     [
-        (GESVM(kernel="linear"), "a half-space needs all rows in memory; the detectors with a sphere take the rows"),
+        (GESVM(kernel="linear"), "a half-space needs all rows in memory; the detectors with a sphere accept a source"),
         (GESSVDD(use_labels=True), "labels need all rows in memory; fit a source without use_labels"),
         (
             GESSVDD(kernel="linear", n_components=2, feature_laplacian=np.eye(D)),
-            "a graph over the columns needs all rows in memory; feature_laplacian=None takes a source",
+            "a graph over the columns needs all rows in memory; use feature_laplacian=None with a source",
         ),
         (ESSVDD(kernel="linear", n_components=2, psi=3), "updater 'gradient' needs all rows in memory; gradient"),
         (GESSVDD(calibration=0.2), "calibration holds single rows back, which needs all rows in memory"),

@@ -158,7 +158,7 @@ def test_a_gzipped_file_is_looked_into(seen):
         ("\n \n", "is empty; a table has a line of names and a line for every row"),
         ("a,b\n1,2\n3,4,5\n", "data row 2 has 3 values and the first line 2, with ',' between columns; correct it, or"),
         ("a,b,a\n1,2,3\n", "has more than one column called 'a'; rename them"),
-        (b"a,b\n1,\x002\n", "cannot be read: it holds null bytes, so it is no text"),
+        (b"a,b\n1,\x002\n", "cannot be read: it holds null bytes, so it is not text"),
     ],
 )
 def test_what_is_no_table_is_described(seen, content, sentence):

@@ -77,7 +77,7 @@ def test_the_scored_file_has_the_rows_and_the_models_answers(model, folder, fram
         (["--encode", "a"], "--encode needs the whole table in memory"),
         (["--normal", "0"], "--normal needs the whole table in memory"),
         (["--missing", "median"], "--missing median needs the whole table in memory"),
-        (["-d", "iforest"], "iforest needs all rows in memory; detectors of this package can walk"),
+        (["-d", "iforest"], "iforest needs all rows in memory; detectors of this package can read"),
         (["-d", "gesvm"], "cannot be fitted on .*a half-space needs all rows in memory"),
         (["--scheduler", "tcp://127.0.0.1:9"], "there is no Dask scheduler at tcp://127.0.0.1:9"),
     ],

@@ -31,7 +31,7 @@ Array = np.ndarray
 class Gower(PairwiseKernel):
     """Gower's similarity for mixed tables, categories coded as numbers.
 
-    A row unlike all others has a kernel vector near zero and lands beside the centre, as with any narrow kernel: leave
+    A row unlike all others has a kernel vector near zero and lands next to the centre, as with any narrow kernel: leave
     the detector's ``residual`` on.
 
     Parameters

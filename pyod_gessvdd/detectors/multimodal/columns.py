@@ -56,7 +56,7 @@ def resolve_decision(decision: Any, names: list[Any]) -> str | int:
         return int(decision)
     named = [name for name in names if isinstance(name, str)]
     raise ValueError(
-        f"decision must be {', '.join(map(repr, RULES))}, the place of a modality from 0 to {len(names) - 1}"
+        f"decision must be {', '.join(map(repr, RULES))}, the position of a modality from 0 to {len(names) - 1}"
         f"{' or its name (' + ', '.join(map(repr, named)) + ')' if named else ''}, got {decision!r}"
     )
 
@@ -132,7 +132,7 @@ def _index(label: Any, column: Any, n_columns: int, names: list[str] | None) -> 
     if isinstance(column, str):
         if names is None:
             raise ValueError(
-                f"modality {label!r} names the column {column!r}, but X is no DataFrame with names; give its index"
+                f"modality {label!r} names the column {column!r}, but X is not a DataFrame with names; give its index"
             )
         if names.count(column) != 1:
             listed = ", ".join(map(repr, names[:MAX_LISTED])) + (", …" if len(names) > MAX_LISTED else "")

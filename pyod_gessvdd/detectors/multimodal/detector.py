@@ -13,6 +13,7 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.components.nesting import NestedComponents
 from pyod_gessvdd.components.specs import resolve
@@ -39,7 +40,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
     """Multimodal Subspace Support Vector Data Description.
 
     The columns of X form M groups, the modalities: different sensors, or different descriptions of the same sample.
-    Each has its own projection Q_m into one joint subspace, and one sphere there is to hold the N · M projected points
+    Each has its own projection Q_m into one joint subspace, and one sphere there encloses the N · M projected points
     z_mi = Q_m φ_mi of all of them. Every row has M squared distances from its centre, and a rule makes them one score,
     dist²/R², so that 1 is the sphere itself. With one modality and no regulariser this is SSVDD, GESSVDD-0-GR-min.
 
@@ -61,8 +62,8 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         d, the dimension of the joint subspace, at most the number of features of every modality; 30, or as many as the
         poorest modality has, unless given.
     criterion : {"min", "max"}, list or dict, default="min"
-        Whether the Lagrangian is to fall or to rise with the projections; a list with one for each modality, or a dict
-        from their names, lets it differ.
+        Whether the updates minimise or maximise the Lagrangian; a list with one value per modality, or a dict by their
+        names, lets it differ.
     C : float, optional
         The upper bound of α, in [1/(N · M), 1]; above 1 equals 1.
     nu : float, optional
@@ -83,7 +84,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         The weight of ω; with 0 it has none.
     decision : {"and", "or", "mean"}, int or str, default="and"
         Inside means inside in every modality (the score is the largest), in any (the smallest), on average (the mean of
-        dist²/R²), or in the one modality of this place or name.
+        dist²/R²), or in the one modality of this position or name.
     center : bool, default=True
         Whether the features are centred by their training mean.
     standardize : bool, default=True
@@ -98,6 +99,8 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         The share of outliers expected in the training data.
     random_state : int, RandomState or None
         Seeds the kernels' landmarks.
+    verbose : bool or int, default=False
+        Whether ``fit`` shows its progress on stderr.
 
     Attributes
     ----------
@@ -168,6 +171,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         threshold: str = "contamination",
         contamination: Any = 0.1,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         super().__init__(contamination=contamination)
         self.modalities = modalities
@@ -190,6 +194,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         self.qp_tol = qp_tol
         self.threshold = threshold
         self.random_state = random_state
+        self.verbose = verbose
 
     # Fit ----------------------------------------------------------------------------------------------------------
 
@@ -210,7 +215,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         MSSVDD
             The detector itself. If anything fails it stays as it was before.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), progress.shown(self.verbose):
             self._check_contamination()
             settings = self.get_params(deep=False)
             # What both detectors have is checked once; what only GESSVDD has takes the paper's value there.

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pyod_gessvdd import progress
 from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.errors import warn
@@ -66,7 +67,7 @@ def alternate_modalities(
     beta : float
         Its weight.
     criteria : list of {"min", "max"}
-        Of each modality, whether L is to fall or to rise with its projection.
+        Of each modality, whether its projection should decrease or increase L.
     step_size : float
         η.
     n_iter : int
@@ -75,6 +76,7 @@ def alternate_modalities(
     history: list[dict[str, Any]] = []
     alpha: Array | None = None
     etas = [step_size if criterion == "max" else -step_size for criterion in criteria]
+    progress.stage("updates", n_iter)
     while True:
         sphere, solution = fit_sphere(_project(Phi, Q), alpha)
         alpha = solution.alpha
@@ -82,6 +84,7 @@ def alternate_modalities(
         history.append(record(len(history), solution))
         if regulariser is not None:
             history[-1]["criterion"] += beta * regulariser.value(Q, samples)
+        progress.step(len(history) - 1, f"criterion {history[-1]['criterion']:.4g}, gap {solution.gap:.1e}")
         if len(history) > n_iter:
             return MultimodalResult(Q, sphere, solution, history, f"made the {n_iter} updates asked for")
         steps = gradients(Phi, Q, solution)

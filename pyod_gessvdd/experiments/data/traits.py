@@ -7,10 +7,10 @@ import numpy as np
 #: The traits beyond the numbers of rows, features and outliers.
 TRAITS = ("repeated", "discrete", "skewness")
 
-#: A column with at most so many different values is a discrete one.
+#: A column with at most this many different values is a discrete one.
 FEW_VALUES = 10
 
-#: Of larger sets so many rows, evenly spread, are looked at.
+#: Of larger sets this many rows, evenly spread, are looked at.
 MOST_ROWS = 10_000
 
 

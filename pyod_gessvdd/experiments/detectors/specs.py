@@ -131,7 +131,7 @@ def _from_instance(detector: Any) -> Detector:
     if make.__module__ == "__main__":
         raise ComparisonError(
             f"{make.__name__} is defined in the script or notebook itself, where the processes that run jobs do not "
-            "find it; put it into a module of its own and import it from there"
+            "find it; put it into a separate module and import it from there"
         )
     defaults = {name: parameter.default for name, parameter in signature(make).parameters.items()}
     values = {
@@ -199,14 +199,14 @@ def _check(detector: Detector) -> None:
     make = import_class(detector.path)
     missing = [method for method in METHODS if not callable(getattr(make, method, None))]
     if missing:
-        raise ComparisonError(f"{detector.spec} is no detector: it has no {', '.join(missing)}")
+        raise ComparisonError(f"{detector.spec} is not a detector: it has no {', '.join(missing)}")
     if issubclass(make, OutlierMixin) and not make.__module__.startswith(("pyod.", "pyod_gessvdd.")):
         from pyod.models.base import BaseDetector
 
         if not issubclass(make, BaseDetector):
             raise ComparisonError(
                 f"{detector.spec} scores as scikit-learn's detectors do, high for normal rows; "
-                "a comparison takes PyOD's convention, so wrap it in a pyod.models.base.BaseDetector"
+                "a comparison needs PyOD's convention, so wrap it in a pyod.models.base.BaseDetector"
             )
     try:
         with warnings.catch_warnings():

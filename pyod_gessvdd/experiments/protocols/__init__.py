@@ -50,9 +50,7 @@ def protocols_of(setting: str, **options: Any) -> list[Protocol]:
         own = {field.name for field in fields(known[name])}
         made.append(known[name](**{option: value for option, value in options.items() if option in own}))
     if options.get("contamination") is not None and not any(hasattr(one, "contamination") for one in made):
-        raise ComparisonError(
-            f"the setting {setting} trains on no outliers, so that contamination has no meaning there"
-        )
+        raise ComparisonError(f"the setting {setting} trains on no outliers, so contamination has no meaning there")
     return made
 
 

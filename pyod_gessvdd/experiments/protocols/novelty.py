@@ -15,7 +15,7 @@ from pyod_gessvdd.experiments.protocols.protocol import Protocol, Split
 
 TEST_SHARE = 0.3
 
-#: Sets with more rows are subsampled to so many, unless asked otherwise; as many as ADBench takes.
+#: Sets with more rows are subsampled to this many, unless asked otherwise; as many as ADBench takes.
 DEFAULT_MAX_ROWS = 10_000
 
 
@@ -26,7 +26,7 @@ class Novelty(Protocol):
     Parameters
     ----------
     max_rows : int or None
-        Larger sets are subsampled to so many rows first, stratified; None takes all.
+        Larger sets are subsampled to this many rows first, stratified; None takes all.
     """
 
     name: ClassVar[str] = "novelty"

@@ -95,7 +95,7 @@ def splits_of(protocol: Protocol, dataset: Dataset, seed: int) -> Sequence[Split
 
 
 def limit_outliers(y: Array, rows: Array, share: float | None, random: Any) -> Array:
-    """The rows without some of the outliers, drawn, so that these are at most such a share of what stays."""
+    """The rows without some of the outliers, drawn, so that these are at most this share of what stays."""
     if share is None:
         return rows
     outliers = rows[y[rows] == 1]

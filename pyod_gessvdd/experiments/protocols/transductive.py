@@ -22,9 +22,9 @@ class Transductive(Protocol):
     Parameters
     ----------
     max_rows : int or None
-        Of larger sets so many rows are drawn, stratified; None takes all.
+        Of larger sets this many rows are drawn, stratified; None takes all.
     contamination : float, optional
-        Outliers are dropped until they are at most such a share of the rows.
+        Outliers are dropped until they are at most this share of the rows.
     """
 
     name: ClassVar[str] = "transductive"

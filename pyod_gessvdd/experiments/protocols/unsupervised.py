@@ -25,9 +25,9 @@ class Unsupervised(Protocol):
     Parameters
     ----------
     max_rows : int or None
-        At most so many rows; never more than ADBench's 10,000, and ADBench's protocol only with no smaller number.
+        At most this many rows; never more than ADBench's 10,000, and ADBench's protocol only with no smaller number.
     contamination : float, optional
-        Outliers are dropped before the split until they are at most such a share; ADBench drops none.
+        Outliers are dropped before the split until they are at most this share; ADBench drops none.
     """
 
     name: ClassVar[str] = "unsupervised"

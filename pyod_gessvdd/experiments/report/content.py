@@ -71,7 +71,7 @@ def _facts(result: ComparisonResult) -> list[tuple[str, str]]:
 
 def _job_counts(result: ComparisonResult) -> str:
     counts = result.table["status"].value_counts()
-    words = {"done": "done", "failed": "failed", "timeout": "past the time limit"}
+    words = {"done": "done", "failed": "failed", "timeout": "over the time limit"}
     return ", ".join(f"{counts[status]:,} {word}" for status, word in words.items() if status in counts)
 
 
@@ -220,7 +220,7 @@ def _tests(found: Significance) -> list[str]:
         p = found.nemenyi.iloc[0, 1:]
         same = [str(name) for name in p.index[p >= found.alpha]]
         best = found.nemenyi.index[0]
-        told = f"Nemenyi's test does not tell {best}, the best-ranked, from {listing(same, 20)}"
+        told = f"Nemenyi's test does not separate {best}, the best-ranked, from {listing(same, 20)}"
         sentences.append(f"{told if same else f'By Nemenyi’s test {best} is better than every other detector'}.")
     if found.n_datasets < FEW_DATASETS:
         sentences.append(f"With {plural(found.n_datasets, 'data set')} these tests have little power.")
@@ -252,7 +252,7 @@ def _failures(rows: pd.DataFrame) -> list[str]:
             where = list(bad["dataset"].unique())
             kept = jobs["dataset"].nunique() - len(where)
             sentences.append(
-                f"† {name}: {len(bad)} of {plural(len(jobs), 'job')} failed or passed the time limit "
+                f"† {name}: {len(bad)} of {plural(len(jobs), 'job')} failed or exceeded the time limit "
                 f"({listing(where)}); its means are over the {plural(kept, 'data set')} that it finished, which may be "
                 "the easier ones."
             )

@@ -63,7 +63,7 @@ def heatmap(result: ComparisonResult, metric: str = "roc_auc", setting: str | No
 
 
 def critical_difference(result: ComparisonResult, metric: str = "roc_auc", setting: str | None = None) -> Figure:
-    """Mean ranks on a line; a bar joins detectors that Nemenyi's test does not tell apart (Demšar, 2006).
+    """Mean ranks on a line; a bar joins detectors that Nemenyi's test does not separate apart (Demšar, 2006).
 
     Raises
     ------

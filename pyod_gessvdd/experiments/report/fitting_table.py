@@ -19,7 +19,7 @@ class FittingTable:
     names, numbers : sequence of str
         The headings.
     fold : int, optional
-        Names may be folded to so many characters before a column goes; by default they stay whole.
+        Names may be folded to this many characters before a column goes; by default they stay whole.
     """
 
     def __init__(self, names: Sequence[str], numbers: Sequence[str], fold: int | None = None) -> None:

@@ -11,7 +11,7 @@ NONE = "–"
 
 
 def number(value: Any, decimals: int = 4) -> str:
-    """A number with so many decimals, or a dash."""
+    """A number with this many decimals, or a dash."""
     return NONE if missing(value) else f"{value:.{decimals}f}"
 
 

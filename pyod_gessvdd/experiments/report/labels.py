@@ -1,4 +1,4 @@
-"""Names beside the points of a scatter plot, placed so that they do not cover each other."""
+"""Names next to the points of a scatter plot, placed so that they do not cover each other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLACES = [
 
 
 def place_labels(axes: Axes, x: np.ndarray, y: np.ndarray, names: Sequence[str], line: Sequence[int] = ()) -> None:
-    """Write each name beside its point, where nothing else is if there is such a place; a thin line if it is far.
+    """Write each name next to its point, where nothing else is if there is such a place; a thin line if it is far.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ TIMES = ("fit_seconds", "score_seconds", "cpu_seconds", "peak_memory_mib")
 TEXT = ("dataset", "detector", "setting", "status", "error", "traceback", "warnings", "finished_at")
 COUNTS = ("n_train", "n_test", "n_outliers", "n_features", "duplicates")
 
-#: So many rows a detector is fitted on before the clock starts, and so many warnings of a job are kept.
+#: A detector is fitted on this many rows before the clock starts, and this many warnings of a job are kept.
 WARM_UP_ROWS = 60
 KEPT_WARNINGS = 20
 #: The most characters that are kept of a message or a warning, and of a traceback.
@@ -88,12 +88,12 @@ def failure(job: Job, status: str, error: str, details: str | None = None, **val
 
 
 def storable(text: str, limit: int) -> str:
-    """Text that a database takes, of at most so many characters: its beginning and its end.
+    """Text that a database takes, of at most this many characters: its beginning and its end.
 
     Parameters
     ----------
     text : str
-        Whatever a detector said; half of a surrogate pair, which is no character, is written out.
+        Whatever a detector said; half of a surrogate pair, which is not a character, is written out.
     limit : int
         The most characters.
     """
@@ -249,7 +249,7 @@ def _checked_scores(scores: Any, n_rows: int) -> np.ndarray:
     if scores.shape != (n_rows,):
         raise BadAnswerError(f"decision_function returned the shape {scores.shape} for {n_rows} rows")
     if scores.dtype.kind not in "biuf":
-        raise BadAnswerError(f"decision_function returned scores of type {scores.dtype}, which are no real numbers")
+        raise BadAnswerError(f"decision_function returned scores of type {scores.dtype}, which are not real numbers")
     scores = scores.astype(np.float64)
     bad = int((~np.isfinite(scores)).sum())
     if bad:

@@ -25,7 +25,7 @@ AS_THEY_COME = {"return_as": "generator_unordered", "batch_size": 1}
 
 Results = Generator[JobResult, None, None]
 
-#: In place of rows that travel beside the job.
+#: In place of rows that travel with the job.
 ABSENT = ArraySource(np.empty((0, 0)), np.empty(0))
 
 
@@ -78,8 +78,8 @@ def _told(results: Results, backend: str, scheduler: str | None) -> Results:
     except Exception as error:  # a cluster's library has exceptions of its own for every way to be gone
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise ComparisonError(
-            f"the {backend} cluster at {scheduler} has failed ({reason[:300]}); what was done is kept, "
-            "go on with it by --resume"
+            f"the {backend} cluster at {scheduler} has failed ({reason[:300]}); finished jobs are kept; "
+            "continue with --resume"
         ) from error
 
 
@@ -134,7 +134,7 @@ def _on_ray(jobs: Iterable[Job], ray: Any, timeout: float | None, memory: int | 
 
 
 def _with_arrays(jobs: Iterable[Job]) -> Iterator[tuple[Job, np.ndarray, np.ndarray]]:
-    """Each job with its rows beside it, which a cluster's workers need not find in a file.
+    """Each job with its rows, which a cluster's workers need not find in a file.
 
     Jobs come data set by data set, and all of a data set's get the same two arrays.
     """

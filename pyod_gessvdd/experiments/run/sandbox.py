@@ -16,7 +16,7 @@ import sys
 import threading
 from typing import IO, Any
 
-#: Without a job for so many seconds it ends by itself, so that nothing stays behind on a cluster.
+#: Without a job for this many seconds it ends by itself, so that nothing stays behind on a cluster.
 IDLE_SECONDS = 60
 
 #: The environment's name for how many bytes a job may have; empty for as many as there are.

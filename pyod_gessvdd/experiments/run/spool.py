@@ -1,4 +1,4 @@
-"""Arrays that were handed over, in files of this process's own, from where its children map them into memory."""
+"""Arrays that were passed, in files of this process's own, from where its children map them into memory."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def rank(table: pd.DataFrame, metric: str = "roc_auc", setting: str | None = Non
     DataFrame
         setting, detector, the mean of each metric and of fit_seconds and score_seconds over the data sets that it
         finished, mean_rank, wins (data sets in which no detector was better; ties count for all of them), finished and
-        tried (data sets), failures (jobs that failed or passed the time limit), and of each metric ``…_sd``, the
+        tried (data sets), failures (jobs that failed or exceeded the time limit), and of each metric ``…_sd``, the
         standard deviation of its mean over the seeds.
     """
     import pandas as pd

@@ -249,7 +249,7 @@ class WrongDiagonal(Gaussian):
         return np.ones(len(X))
 
 
-@caught_by("check_kernel_inner_products", "two rows are farther apart in the features than k says")
+@caught_by("check_kernel_inner_products", "two rows are farther apart in the features than k implies")
 class Doubled(Cubes):
     """Has features that are twice as long as its kernel says."""
 

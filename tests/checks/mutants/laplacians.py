@@ -83,7 +83,7 @@ class Validates(Chain):
             raise ValueError("weight must be positive")
 
 
-@caught_by("check_parameters_are_only_stored", "__init__ sets cache, which is no parameter")
+@caught_by("check_parameters_are_only_stored", "__init__ sets cache, which is not a parameter")
 class SetsMore(Chain):
     """Sets in its constructor what is no parameter."""
 
@@ -368,7 +368,7 @@ class TenSamples(Chain):
         return super().build(Phi, random_state)
 
 
-@caught_by("check_laplacian_on_few_samples", "say in a sentence what is wrong")
+@caught_by("check_laplacian_on_few_samples", "state in a sentence what is wrong")
 class Terse(Chain):
     """Refuses few samples without a sentence."""
 

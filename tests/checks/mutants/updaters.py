@@ -180,7 +180,7 @@ class Standardises(Step):
         return super().update(replace(state, Phi=state.Phi / np.where(spread > 0, spread, np.nan)))
 
 
-@caught_by("check_updater_on_a_singular_graph", "say in a sentence what is wrong")
+@caught_by("check_updater_on_a_singular_graph", "state in a sentence what is wrong")
 class Inverts(Step):
     """Inverts the scatter of the graph."""
 

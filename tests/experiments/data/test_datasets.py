@@ -211,7 +211,7 @@ def test_the_normal_label_may_be_written_as_text(labels, normal):
 
 
 def test_a_normal_label_that_no_row_has_is_refused_with_those_there_are():
-    with pytest.raises(ComparisonError, match="t: no row has the label '7' that is to be normal; there are 1, 2"):
+    with pytest.raises(ComparisonError, match="t: no row has the label '7' to be normal; there are 1, 2"):
         outlier_labels(np.array([1, 2]), "7", "t")
     with pytest.raises(ComparisonError, match="no row has the label 'ok'"):
         outlier_labels(np.array([1, 2]), "ok", "t")

@@ -147,7 +147,7 @@ def test_what_was_joined_by_commas_is_split_again(specs):
         ),
         ("tests.experiments.exits:X", "the module tests.experiments.exits cannot be imported: SystemExit: 3"),
         ("pyod.models.knn:Thing", r"the module pyod\.models\.knn has no 'Thing'"),
-        (f"{BAD}:NoDetector", "NoDetector is no detector: it has no fit, decision_function, predict"),
+        (f"{BAD}:NoDetector", "NoDetector is not a detector: it has no fit, decision_function, predict"),
         (
             "sklearn.svm:OneClassSVM",
             "scores as scikit-learn's detectors do, high for normal rows; .* wrap it in a pyod",

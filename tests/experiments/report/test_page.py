@@ -317,7 +317,7 @@ def test_the_command_draws_a_run_again(tmp_path):
 def test_a_folder_that_is_no_run_is_one_sentence_and_exit_code_2(tmp_path):
     done = invoke(tmp_path)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"gessvdd: {tmp_path} is no run folder: it has no results.sqlite\n"
+    assert done.stderr == f"gessvdd: {tmp_path} is not a run folder: it has no results.sqlite\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -52,7 +52,7 @@ def test_a_detector_with_failures_is_marked_and_it_is_said_what_its_means_are_ov
     text = " ".join(printed(reported, 200).split())
     assert "DislikesFourFeatures †" in text
     assert (
-        "† DislikesFourFeatures: 2 of 6 jobs failed or passed the time limit (iris); "
+        "† DislikesFourFeatures: 2 of 6 jobs failed or exceeded the time limit (iris); "
         "its means are over the 2 data sets that it finished"
     ) in text
 

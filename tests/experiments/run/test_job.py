@@ -168,4 +168,4 @@ def test_an_exception_that_has_no_words_is_a_failure_all_the_same():
 def test_complex_scores_are_a_failure():
     row = run_job(job("ReturnsComplexScores")).row
     assert row["status"] == "failed"
-    assert "scores of type complex128, which are no real numbers" in row["error"]
+    assert "scores of type complex128, which are not real numbers" in row["error"]

@@ -80,7 +80,7 @@ def test_a_run_that_is_killed_and_interrupted_goes_on_and_repeats_nothing(tmp_pa
     second.send_signal(signal.SIGINT)
     _, errors = second.communicate()
     assert second.returncode == 130
-    assert f"what is done is kept; go on with --out {folder} --resume" in errors
+    assert f"finished jobs are kept; continue with --out {folder} --resume" in errors
     assert "Traceback" not in errors
     after_interrupt = ComparisonResult.load(folder).table
 

@@ -1,4 +1,4 @@
-"""The report: our figures beside the published ones, the tests between methods, and what the paper contradicts."""
+"""The report: our figures and the published ones, the tests between methods, and what the paper contradicts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCALING = {
     "standard": "Features are standardised by the training rows of the target class (MNIST's are not).",
     "none": "Features are not scaled.",
 }
-#: A figure within so many published standard deviations of the published one agrees with it.
+#: A figure within this many published standard deviations of the published one agrees with it.
 AGREES = 2.0
 
 
@@ -100,7 +100,7 @@ def _protocol(trials: Sequence[dict[str, Any]], meta: dict[str, Any]) -> Iterato
 
 
 def _gmeans(table: Sequence[Line], published: Published | None) -> Iterator[str]:
-    """Gmean ± standard deviation, and beside it the published figure and the difference in its standard deviations."""
+    """Gmean ± standard deviation, next to it the published figure and the difference in its standard deviations."""
     targets = table[0].targets
     shown = targets if len(targets) <= 4 else [AVERAGE]
     per_target = 3 if published else 1

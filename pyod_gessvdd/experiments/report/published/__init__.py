@@ -1,4 +1,4 @@
-"""Published figures beside a run's own, marked as such, and in one ranking only if the protocol reproduces them.
+"""Published figures next to a run's own, marked as such, and in one ranking only if the protocol reproduces them.
 
 ``dte.csv`` holds the figures of 26 methods on ADBench's 57 sets, in per cent, as published with DTE (V. Livernoche et
 al., "On diffusion modeling for anomaly detection", ICLR 2024), means over five seeds. Its F1, which flags as many rows
@@ -35,7 +35,7 @@ CALIBRATION = {
 #: So many points of a per cent a mean may differ from the published one.
 ALLOWED = 1.0
 
-#: Sets with fewer rows were drawn up to so many, so that copies of judged rows were trained on.
+#: Sets with fewer rows were drawn up to this many, so that copies of judged rows were trained on.
 FEW_ROWS = 1_000
 
 
@@ -66,15 +66,15 @@ class Calibration:
         """What it says."""
         if self.means.empty:
             wanted = ", ".join(CALIBRATION[self.setting])
-            return f"Not calibrated: none of {wanted} was run, so that nothing is ranked with the published figures."
+            return f"Not calibrated: none of {wanted} was run, so nothing is ranked with the published figures."
         told = ", ".join(f"{name} {row.ours:.1f} ({row.difference:+.1f})" for name, row in self.means.iterrows())
         verdict = (
             "each within a point: published and own figures may be read as one ranking"
             if self.holds
-            else f"not all of {', '.join(CALIBRATION[self.setting])} within a point, so that published and own "
+            else f"not all of {', '.join(CALIBRATION[self.setting])} within a point, so published and own "
             "figures are not put in one ranking"
         )
-        return f"Calibration, mean in per cent and how far from the published one: {told}; {verdict}."
+        return f"Calibration, mean in per cent and its difference from the published one: {told}; {verdict}."
 
 
 def published_figures(setting: str, metric: str) -> pd.DataFrame:
@@ -116,7 +116,11 @@ def calibrate(result: ComparisonResult, setting: str, metric: str = "roc_auc") -
 
 def published_report(result: ComparisonResult) -> str:
     """Own and published figures side by side in Markdown, a section per setting and metric; a failure is a cross."""
-    parts = ["# Own figures beside the published ones", "", __doc__.partition("\n\n")[2].replace("\n", " ").strip()]
+    parts = [
+        "# Own figures compared with the published ones",
+        "",
+        __doc__.partition("\n\n")[2].replace("\n", " ").strip(),
+    ]
     small = {plain_name(row["name"]) for row in result.datasets.to_dict("records") if row["n_rows"] < FEW_ROWS}
     for setting in result.table["setting"].unique():
         calibration = calibrate(result, setting)
