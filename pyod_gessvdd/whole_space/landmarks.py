@@ -103,6 +103,10 @@ class LandmarkMetric(Metric):
         """Another factor, of the small matrix S_x + λI."""
         return self.rows.metric(np.setdiff1d(self.trusted, removed, assume_unique=True), self.lam)
 
+    def with_doubtful(self, limit: float) -> LandmarkMetric:
+        """The same metric: landmarks are trusted, and of what is far from them their span holds next to nothing."""
+        return self
+
     def lengths(self) -> Lengths:
         """‖z‖² on the span; beyond, the scatter is λ."""
         plain, left = np.einsum("ij,ij->i", self.Z, self.Z), np.ones(len(self.Z))

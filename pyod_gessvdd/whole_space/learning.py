@@ -115,6 +115,9 @@ def learn(
         metric = metric.without(np.setdiff1d(trusted, fewer, assume_unique=True))
         trusted = fewer
         lengths = metric.lengths()
+    if rounds:
+        metric, trimmed = metric.with_doubtful(limit), metric
+        lengths = lengths if metric is trimmed else metric.lengths()
     description, solution, along = metric.describe(scaling, bounds(trusted), backend, tol)
     own = np.zeros(len(scaled))
     own[trusted] = solution.alpha * one_copy(weights[trusted]) / weights[trusted] * lengths.plain[trusted]
