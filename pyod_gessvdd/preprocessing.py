@@ -136,7 +136,7 @@ NORMAL_IQR = 1.349
 #: A column whose quartiles are closer than this share of its deviation (most of its values are equal) is scaled by the
 #: deviation.
 NARROW_IQR = 1e-3
-#: A column with a value that lies so many deviations farther out than its rank would among normal values has heavy tails.
+#: A column has heavy tails if a value lies so many deviations farther out than a normal one of its rank.
 HEAVY = 2.0
 #: The most values that are kept of each column to tell ranks.
 MAX_KNOTS = 2000
@@ -261,7 +261,7 @@ class Scaling:
 
     @property
     def heavy_share(self) -> float:
-        """The share of columns with heavier tails than a normal distribution, rare values among them; 1 without ranks."""
+        """The share of columns with heavy tails, such as those of rare values; 1 where ranks are no view."""
         shares = [view.heavy_share for view in self.views if isinstance(view, NormalScores)]
         return max(shares, default=1.0)
 

@@ -29,7 +29,8 @@ class ExactRows(Rows):
     weights: Array
     moved: Array | None = None
 
-    max_take_out = 10
+    max_take_out = 15
+    counts_doubtful = True
 
     def inside(self, trusted: Array, root: Array) -> Array:
         """W K W of the trusted rows."""

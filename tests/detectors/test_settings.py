@@ -9,7 +9,14 @@ from pyod.models.knn import KNN
 from sklearn.metrics import roc_auc_score
 
 from pyod_gessvdd import GESSVDD
-from pyod_gessvdd.detectors.settings import DEFAULT_UPDATES, MOST_TRIMMED, PAPER, SUBSPACE_RIDGE, for_rows, weights_for_columns
+from pyod_gessvdd.detectors.settings import (
+    DEFAULT_UPDATES,
+    MOST_TRIMMED,
+    PAPER,
+    SUBSPACE_RIDGE,
+    for_rows,
+    weights_for_columns,
+)
 
 OPEN = {**PAPER, **GESSVDD().get_params(deep=False)}
 
@@ -24,14 +31,14 @@ def filled(n_rows=1000, **params):
 @pytest.mark.parametrize(
     ("n_rows", "novelty", "ridge", "widening", "view_weights"),
     [
-        (30, False, 3e-4 / (0.09 * 30 / 700), 1 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
-        (100, False, 3e-4 * 7, 1.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
-        (700, False, 3e-4, 1.0, (0.1, 0.65, 0.25)),
-        (5000, False, 3e-4, 1.0, (0.1, 0.65, 0.25)),
-        (30, True, 1e-6 / 0.09**3, 4 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
-        (100, True, 1e-6, 4.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
-        (700, True, 1e-6, 4.0, (0.02, 0.73, 0.25)),
-        (5000, True, 1e-6, 4.0, (0.02, 0.73, 0.25)),
+        (30, False, 1e-4 / (0.09 * 30 / 700), 1 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
+        (100, False, 1e-4 * 7, 1.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
+        (700, False, 1e-4, 1.0, (0.1, 0.65, 0.25)),
+        (5000, False, 1e-4, 1.0, (0.1, 0.65, 0.25)),
+        (30, True, 3e-7 / 0.09**3, 8 / 0.09, (0.5 - 15 / 700, 0.5 + 10.5 / 700, 4.5 / 700)),
+        (100, True, 3e-7, 8.0, (3 / 7, 1 - 3 / 7 - 0.15 / 7, 0.15 / 7)),
+        (700, True, 3e-7, 8.0, (0.02, 0.83, 0.15)),
+        (5000, True, 3e-7, 8.0, (0.02, 0.83, 0.15)),
     ],
 )
 def test_ridge_width_and_views_depend_on_the_rows(n_rows, novelty, ridge, widening, view_weights):
@@ -51,7 +58,16 @@ def test_view_weights_are_shares(novelty, n_rows):
 
 @pytest.mark.parametrize(
     ("n_rows", "n_columns", "weight"),
-    [(400, 100, 0.1), (100, 150, 0.55), (400, 150, 0.55), (400, 200, 1.0), (1000, 300, 0.28), (100, 2000, 1.0)],
+    [
+        (400, 100, 0.1),
+        (100, 150, 0.55),
+        (400, 150, 0.55),
+        (400, 200, 1.0),
+        (1000, 300, 0.28),
+        (100, 2000, 1.0),
+        (75, 400, 0.55),
+        (50, 400, 0.1),
+    ],
 )
 def test_of_many_columns_with_light_tails_the_plain_ones_have_more_weight(n_rows, n_columns, weight):
     scaling = SimpleNamespace(heavy_share=0.0)
