@@ -62,8 +62,8 @@ class Lengths:
 class Rows(ABC):
     """Training rows in the kernel's space, with their weights.
 
-    ``max_take_out`` is how often rows that are going to be labelled are taken out, ``counts_doubtful`` whether rows that
-    are not trusted count a little.
+    ``max_take_out`` is how often rows that are going to be labelled are taken out, ``counts_doubtful`` whether rows
+    that are not trusted count a little.
     """
 
     max_take_out: ClassVar[int]
