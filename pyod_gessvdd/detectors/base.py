@@ -201,7 +201,10 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         given = [
             kind for kind in self._component_parameters if kind != "feature_laplacian" or settings[kind] is not None
         ]
-        return Components(**{kind: self._fresh(kind, settings[kind]) for kind in given})
+        parts = Components(**{kind: self._fresh(kind, settings[kind]) for kind in given})
+        # What a kernel's space is depends on its values; the seed is drawn later, for all components.
+        parts.kernel.inherit({**settings, "random_state": None})
+        return parts
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""

@@ -34,7 +34,7 @@ class ExactRows(Rows):
 
     def inside(self, trusted: Array, root: Array) -> Array:
         """W K W of the trusted rows."""
-        K = self.K[np.ix_(trusted, trusted)]
+        K = self.K.take(trusted, axis=0).take(trusted, axis=1)
         if (root != 1.0).any():
             K *= root
             K *= root[:, None]
@@ -127,8 +127,10 @@ class ExactMetric(Metric):
         corner = lam * (products[np.ix_(little, little)] * root * root[:, None] + np.eye(len(root)))
         corner = scipy.linalg.inv(corner)
         corner = (corner + corner.T) / 2
-        across = -shift @ corner
-        A_inv = np.block([[self.A_inv - across @ shift.T, across], [across.T, corner]])
+        across, n = -shift @ corner, len(self.A_inv)
+        A_inv = np.empty((n + len(root), n + len(root)))
+        np.subtract(self.A_inv, across @ shift.T, out=A_inv[:n, :n])
+        A_inv[:n, n:], A_inv[n:, :n], A_inv[n:, n:] = across, across.T, corner
         members = np.concatenate([self.trusted, others[little]])
         return ExactMetric.of(self.rows, members, lam, np.concatenate([self.root, root]), A_inv, len(root))
 
@@ -179,9 +181,8 @@ class ExactMetric(Metric):
         G /= root[around, None]
         solution = solve_kernel_svdd(G, upper, backend, tol, None)
         pull = root * (self.A_inv[:, around] @ (solution.alpha / root[around]))
-        A = rows.inside(self.trusted, root)
-        A[np.diag_indices_from(A)] += lam
-        L_inv, _ = scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1, overwrite_c=1)
+        # The lower L⁻¹ of A = LLᵀ is the factor of A⁻¹ = L⁻ᵀL⁻¹ from its other end: half the work of inverting L.
+        L_inv = cholesky(self.A_inv[::-1, ::-1], 0.0).T[::-1, ::-1]
         description = WholeSpace(
             scaling,
             rows.kernel,
