@@ -66,7 +66,8 @@ class SVDDDual:
     @cached_property
     def uniform_upper(self) -> float | None:
         """C if all bounds are equal, else None."""
-        return float(self.upper[0]) if np.ptp(self.upper) == 0 else None
+        # One number repeated needs no look at all of it.
+        return float(self.upper[0]) if self.upper.strides == (0,) or np.ptp(self.upper) == 0 else None
 
     def objective(self, alpha: Array) -> float:
         """D(α) (paper eq. ``LL``)."""
@@ -75,7 +76,7 @@ class SVDDDual:
 
     def take(self, rows: Array) -> SVDDDual:
         """The dual of some of the points."""
-        return SVDDDual(self.Z[rows], self.upper[rows], self.tol, linear=self.linear[rows])
+        return SVDDDual(self.Z.take(rows, axis=0), self.upper[rows], self.tol, linear=self.linear[rows])
 
     def squared_distances(self, center: Array) -> Array:
         """‖z_i − c‖² + r_i², of shape (N,), never negative."""
@@ -225,7 +226,7 @@ class QPSolution:
         """Whether the relative duality gap that the host computed is at most ``tol``; False before it has."""
         return self.gap <= tol
 
-    @property
+    @cached_property
     def support(self) -> Array:
         """Indices with α_i ≠ 0: the points on and outside the sphere, and labelled outliers on and inside."""
         return np.flatnonzero(np.abs(self.alpha) > BOUND_TOLERANCE * self._bounds)
@@ -238,8 +239,8 @@ class QPSolution:
     @property
     def boundary(self) -> Array:
         """Indices with 0 < |α_i| < u_i: the points on the sphere."""
-        low, high = BOUND_TOLERANCE * self._bounds, (1.0 - BOUND_TOLERANCE) * self._bounds
-        return np.flatnonzero((np.abs(self.alpha) > low) & (np.abs(self.alpha) < high))
+        bounds, size = self._bounds, np.abs(self.alpha)
+        return np.flatnonzero((size > BOUND_TOLERANCE * bounds) & (size < (1.0 - BOUND_TOLERANCE) * bounds))
 
     @property
     def outside(self) -> Array:

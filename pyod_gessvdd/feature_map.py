@@ -12,7 +12,7 @@ from pyod_gessvdd import progress
 from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.components.validation import check_features, check_fit_features, check_residual, names_the_writer
 from pyod_gessvdd.errors import warn
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, map_blocks, read_only
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, map_blocks, means_and_square, read_only
 from pyod_gessvdd.preprocessing import Scaling
 
 Array = np.ndarray
@@ -180,6 +180,7 @@ def standardize_for(kernel: Kernel, standardize: bool | str) -> bool | str:
 
 def _mean_to_take_off(Phi: Array, sample_weight: Array | None) -> Array | None:
     """The features' mean; None where it is rounding, as after scaling or the NPT map: a copy of Φ is saved."""
-    mean = column_means(Phi, sample_weight)
-    size = np.sqrt(np.einsum("ij,ij->", Phi, Phi) / Phi.size)
+    mean, square = means_and_square(Phi)
+    size = np.sqrt(square / Phi.shape[1])
+    mean = mean if sample_weight is None else column_means(Phi, sample_weight)
     return mean if np.abs(mean).max() > RELATIVE_ZERO * size else None

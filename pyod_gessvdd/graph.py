@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, row_blocks
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, row_blocks, symmetric_eigen
 
 Array = np.ndarray
 
@@ -185,7 +185,8 @@ class Graph:
             Their scatter around their mean, if it is known: it saves a pass over the rows.
         """
         mean = column_means(Phi)
-        is_far = len(Phi) * float(mean @ mean) > FAR_ORIGIN * float(np.vdot(Phi, Phi))
+        away2 = len(Phi) * float(mean @ mean)
+        is_far = away2 > FAR_ORIGIN * (float(np.vdot(Phi, Phi)) if total is None else float(total.trace()) + away2)
         shift = mean if is_far and self.kills_constants else np.zeros_like(mean)
         if _is_number(self.base) and total is not None:
             S = self.base * (total + len(Phi) * np.outer(mean - shift, mean - shift))
@@ -223,8 +224,8 @@ class Graph:
     def closed_form_pinv(self) -> tuple[Array, Array, float]:
         """``(U, inverse, rest)`` with L⁺ = rest · (I − U Uᵀ) + U diag(inverse) Uᵀ and orthonormal U."""
         V = self.factor.toarray() if sp.issparse(self.factor) else self.factor.astype(float)
-        U, R = scipy.linalg.qr(V, mode="economic")
-        inner, rotation = scipy.linalg.eigh((R * self.weights) @ R.T)
+        U, R = np.linalg.qr(V)
+        inner, rotation = symmetric_eigen((R * self.weights) @ R.T)
         eigenvalues = self.base + inner
         rest = _reciprocal(np.array([float(self.base)]), max(self.base, eigenvalues.max(initial=0.0)))
         return (

@@ -13,10 +13,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dsyevd
 from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
     "RELATIVE_ZERO",
+    "all_finite",
     "block_height",
     "column_means",
     "content_direction",
@@ -24,6 +26,7 @@ __all__ = [
     "gram",
     "k_means",
     "map_blocks",
+    "means_and_square",
     "not_below_one",
     "orientation",
     "read_only",
@@ -31,6 +34,7 @@ __all__ = [
     "rows_by_content",
     "shift_rows",
     "skewness",
+    "symmetric_eigen",
     "weighted_quantiles",
 ]
 
@@ -145,6 +149,21 @@ def column_means(Phi: Array, weights: Array | None = None) -> Array:
     return (np.ones(len(Phi)) @ Phi) / len(Phi)
 
 
+def all_finite(X: Array) -> bool:
+    """Whether X holds neither NaN nor infinite values: in one pass without an array of answers, unless squares are."""
+    return bool(np.isfinite(np.vdot(X, X)) or np.isfinite(X).all())
+
+
+def means_and_square(Phi: Array) -> tuple[Array, float]:
+    """The mean of each column, of shape (F,), and the mean squared length of the rows, in one pass over them."""
+    total, square = np.zeros(Phi.shape[1]), 0.0
+    for rows in row_blocks(*Phi.shape):
+        block = Phi[rows]
+        total += np.ones(len(block)) @ block
+        square += float(np.vdot(block, block))
+    return total / len(Phi), square / len(Phi)
+
+
 @contextmanager
 def few_threads(n_rows: int) -> Iterator[None]:
     """One BLAS thread inside, if the rows are few: several wait for each other longer than they work.
@@ -220,6 +239,8 @@ def weighted_quantiles(X: Array, shares: Any, weights: Array | None = None) -> A
     ndarray of shape (len(shares),) or (len(shares), D)
     """
     shares = np.asarray(shares, dtype=float)
+    if weights is None and X.ndim == 1:
+        return _quantiles(X, shares)
     if weights is None:
         return np.asarray(np.quantile(X, shares, axis=0))
     if X.ndim > 1:
@@ -234,6 +255,18 @@ def weighted_quantiles(X: Array, shares: Any, weights: Array | None = None) -> A
     # On a row's place the quantile is the row's value to the last bit: equal rows have equal quantiles.
     wanted = np.where(np.abs(wanted - np.rint(wanted)) <= RELATIVE_ZERO * ends[-1], np.rint(wanted), wanted)
     return np.asarray(np.interp(wanted, places, np.repeat(values, 2)))
+
+
+def _quantiles(x: Array, shares: Array) -> Array:
+    """``np.quantile`` of a vector, to the last bit, without its preparations, which take longer than a small sort."""
+    wanted = shares * (len(x) - 1)
+    below = np.floor(wanted).astype(int)
+    above = np.minimum(below + 1, len(x) - 1)
+    ordered = np.partition(x, np.unique(np.concatenate([below, above])))
+    low, high, part = ordered[below], ordered[above], wanted - below
+    step = high - low
+    # From the nearer end, as there: the interpolation stays between the two and never overshoots.
+    return np.where(part < 0.5, low + step * part, high - step * (1.0 - part))
 
 
 def not_below_one(weights: Array) -> Array:
@@ -266,14 +299,26 @@ def gram(Phi: Array, shift: Array, weights: Array | None = None) -> Array:
             block = Phi[rows] - shift
             G += block.T @ (weights[rows, None] * block)
         return G
-    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * float(np.vdot(Phi, Phi)) / Phi.size:
+    G = Phi.T @ Phi
+    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * float(G.trace()) / Phi.size:
         # Nothing is lost by taking off N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
-        return Phi.T @ Phi - len(Phi) * np.outer(shift, shift)
+        return G - len(Phi) * np.outer(shift, shift)
     G = np.zeros((Phi.shape[1], Phi.shape[1]))
     for rows in row_blocks(*Phi.shape):
         block = Phi[rows] - shift
         G += block.T @ block
     return G
+
+
+def symmetric_eigen(S: Array) -> tuple[Array, Array]:
+    """The eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns.
+
+    LAPACK's answer as it is: what NumPy does around it takes longer than a small problem itself.
+    """
+    values, vectors, info = dsyevd(S, lower=1)
+    if info != 0:
+        raise np.linalg.LinAlgError("the eigenvalues of a symmetric matrix did not converge")
+    return values, vectors
 
 
 def orientation(vectors: Array) -> Array:

@@ -36,6 +36,30 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
             "this needs an array of rows; the rows of a source are taken by fit and decision_function of GESSVDD and "
             "of the detectors of its family that have a sphere"
         )
+    if _is_ready(estimator, X, reset):
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+            vars(estimator).pop("feature_names_in_", None)
+        columns = None
+    else:
+        X, columns = _read(estimator, X, reset)
+    # One pass for what nearly all data are; what is wrong with the others is looked for after it.
+    if not SMALLEST**2 <= float(np.vdot(X, X)) <= LARGEST**2:
+        _check_range(X, columns, training=reset)
+    return read_only(X)
+
+
+def _is_ready(estimator: Any, X: Any, reset: bool) -> bool:
+    """Whether X is a plain array as it is needed: scikit-learn's look at it takes as long as a tenth of a small fit."""
+    if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or not X.flags.c_contiguous:
+        return False
+    if reset:
+        return X.shape[0] >= 2 and X.shape[1] >= 1
+    return X.shape[0] >= 1 and X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
+
+
+def _read(estimator: Any, X: Any, reset: bool) -> tuple[Array, list[Any] | None]:
+    """X as an array by scikit-learn's rules, and its columns' names if it has any."""
     values = np.asarray(X) if isinstance(X, list | tuple) else X
     if getattr(getattr(values, "dtype", None), "kind", "") in ("S", "U"):
         raise ValueError(f"X must be numeric, got strings such as {str(values.flat[0])!r}; convert them first")
@@ -57,10 +81,7 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
         ensure_all_finite=False,
         ensure_min_samples=2 if reset else 1,
     )
-    # One pass for what nearly all data are; what is wrong with the others is looked for after it.
-    if not SMALLEST**2 <= float(np.vdot(X, X)) <= LARGEST**2:
-        _check_range(X, columns, training=reset)
-    return read_only(X)
+    return X, columns
 
 
 def _check_range(X: Array, columns: list[Any] | None, *, training: bool) -> None:
@@ -338,17 +359,18 @@ class NormalScores:
 
 def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
     """The columns' means and standard deviations, one for a constant column."""
-    mean = column_means(X, sample_weight)
-    weights = np.ones(len(X)) if sample_weight is None else sample_weight
-    total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    # Around the mean of the first rows, so that one pass is enough: only what the others add to it is summed.
+    mean = column_means(X[next(row_blocks(*X.shape))])
+    total, squares, count = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0.0
     for rows in row_blocks(*X.shape):
         block = shift_rows(X[rows], mean)
-        total += weights[rows] @ block
-        squares += np.einsum("ij,ij->j", block, block if sample_weight is None else weights[rows, None] * block)
-    # A sum over many rows rounds; what it missed brings the mean of a constant column back to its value.
-    missed = total / weights.sum()
+        weights = np.ones(len(block)) if sample_weight is None else sample_weight[rows]
+        total += weights @ block
+        squares += weights @ np.multiply(block, block, out=block)
+        count += float(weights.sum())
+    missed = total / count  # and what a sum over many rows rounds: the mean of a constant column is its value
     mean += missed
-    return mean, standard_deviations(squares / weights.sum() - missed**2, mean)
+    return mean, standard_deviations(squares / count - missed**2, mean)
 
 
 def standard_deviations(variances: Array, mean: Array) -> Array:

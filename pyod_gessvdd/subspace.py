@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dpotrf, dsyevd, dtrtrs
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.errors import ComponentError
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, orientation, row_blocks
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, orientation, row_blocks, symmetric_eigen
 from pyod_gessvdd.residual import discarded, residual_scale
 
 Array = np.ndarray
@@ -59,7 +61,7 @@ def principal_directions(
         # The features of a kernel map are principal components already: their directions are the axes.
         order = np.argsort(-variances, kind="stable")
         return np.eye(len(variances))[order[variances[order] > RELATIVE_ZERO * variances.max()]]
-    values, vectors = scipy.linalg.eigh(scatter)
+    values, vectors = symmetric_eigen(scatter)
     return _oriented(vectors[:, values > RELATIVE_ZERO * max(values[-1], 0.0)][:, ::-1].T)
 
 
@@ -77,13 +79,11 @@ def orthonormalise(Q: Array) -> Array:
     if Q.shape[0] == 0:
         return Q
     # Rows that are nearly orthogonal, as after a small step, need no QR: a Cholesky factor is several times faster.
+    # LAPACK is called as it is here and below: what NumPy does around it takes longer than so small a problem.
     inner = Q @ Q.T
-    try:
-        L = np.linalg.cholesky(inner)
-        if (L.diagonal() > NEARLY_ORTHOGONAL * np.sqrt(inner.diagonal())).all():
-            return np.linalg.solve(L, Q)
-    except np.linalg.LinAlgError:
-        pass
+    L, info = dpotrf(inner, lower=1, clean=0)
+    if info == 0 and (L.diagonal() > NEARLY_ORTHOGONAL * np.sqrt(inner.diagonal())).all():
+        return np.ascontiguousarray(dtrtrs(L, Q, lower=1)[0])
     lengths = np.linalg.norm(Q, axis=1, keepdims=True)
     scaled = Q / np.where(lengths > 0, lengths, 1.0)
     basis, R = np.linalg.qr(scaled.T)
@@ -101,7 +101,7 @@ def subspace_distance(Q: Array, P: Array) -> float:
     if Q.shape[0] != P.shape[0]:
         return 1.0
     outside = P - (P @ Q.T) @ Q
-    return min(1.0, float(np.sqrt(max(np.linalg.eigvalsh(outside @ outside.T)[-1], 0.0))))
+    return min(1.0, sqrt(max(float(dsyevd(outside @ outside.T, compute_v=0, lower=1)[0][-1]), 0.0)))
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,18 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
     d = Q.shape[0]
     if S_x is None:
         return Whitening(np.eye(d), np.eye(d), 0)
-    values, vectors = np.linalg.eigh(Q @ S_x @ Q.T)
+    values, vectors = symmetric_eigen(Q @ S_x @ Q.T)
     # If the graph sees nothing of the subspace, the values are rounding of either sign, and so is their mean.
     rounding = EPS * S_x.shape[0] * float(S_x.trace())
-    if values[0] < -max(rounding, INDEFINITE * float(values[-1])):
+    smallest, mean = float(values[0]), float(values.sum()) / d
+    if smallest > max(rounding, _seen_above(ridge) * mean):
+        # All directions are seen, as nearly always.
+        root = (vectors * np.sqrt(1.0 / (values + ridge * mean))) @ vectors.T
+        return Whitening(root, root @ root, 0)
+    if smallest < -max(rounding, INDEFINITE * float(values[-1])):
         raise ComponentError(
             "the laplacian is not positive semi-definite: "
-            f"the scatter in the subspace has the eigenvalue {values[0]:.3g}"
+            f"the scatter in the subspace has the eigenvalue {smallest:.3g}"
         )
     values = np.where(values > rounding, values, 0.0)
     mean = max(float(values.sum()) / d, rounding)

@@ -42,13 +42,13 @@ class Trust:
 
     Attributes
     ----------
-    rows : ndarray of int
-        Their places.
+    rows : ndarray of int or range
+        Their places; a range if all rows are trusted.
     history : list of dict
         For each round: how many rows were trusted, how many of them were not before, and the largest score among them.
     """
 
-    rows: Array
+    rows: Array | range
     history: list[dict[str, Any]]
 
 

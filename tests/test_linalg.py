@@ -39,6 +39,12 @@ def test_without_weights_quantiles_are_numpys():
     np.testing.assert_array_equal(weighted_quantiles(X, SHARES), np.quantile(X, SHARES, axis=0))
 
 
+@settings(max_examples=100, deadline=None)
+@given(hnp.arrays(float, st.integers(1, 30), elements=st.floats(-1e6, 1e6)), st.floats(0.0, 1.0))
+def test_quantiles_of_a_vector_are_numpys_to_the_last_bit(x, share):
+    np.testing.assert_array_equal(weighted_quantiles(x, [share, *SHARES]), np.quantile(x, [share, *SHARES]))
+
+
 def test_the_quantiles_of_equal_rows_are_equal_to_the_last_bit():
     X = np.repeat(np.random.default_rng(0).normal(size=33), 3)
     found = weighted_quantiles(X, np.linspace(0.0, 1.0, len(X)), np.ones(len(X)))
@@ -121,3 +127,34 @@ def test_columns_too_large_for_cubes_are_ordered_as_they_come():
     rows = np.random.default_rng(0).normal(size=(20, 3))
     rows[:, 1] *= 1e120
     assert sorted(rows_by_content(rows)) == list(range(20))
+
+
+@pytest.mark.parametrize("block_elements", [7, 1 << 18])
+def test_means_and_the_mean_square_come_from_one_pass(rows, block_elements, monkeypatch):
+    monkeypatch.setattr(linalg, "BLOCK_ELEMENTS", block_elements)
+    Phi = rows[0]
+    mean, square = linalg.means_and_square(Phi)
+    np.testing.assert_allclose(mean, Phi.mean(axis=0), atol=1e-14)
+    assert square == pytest.approx((Phi**2).sum(axis=1).mean(), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(1.0, True), (1e300, True), (np.nan, False), (np.inf, False), (-np.inf, False)]
+)
+def test_one_value_decides_whether_all_are_finite(value, expected):
+    X = np.ones((4, 3))
+    X[2, 1] = value
+    assert linalg.all_finite(X) is expected
+
+
+def test_eigenvalues_ascend_and_their_vectors_are_orthonormal():
+    A = np.random.default_rng(0).normal(size=(6, 6))
+    values, vectors = linalg.symmetric_eigen(A @ A.T)
+    assert (np.diff(values) >= 0).all()
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-13)
+    np.testing.assert_allclose((vectors * values) @ vectors.T, A @ A.T, atol=1e-12)
+
+
+def test_eigenvalues_that_are_not_found_are_an_error():
+    with pytest.raises(np.linalg.LinAlgError, match="eigenvalues of a symmetric matrix did not converge"):
+        linalg.symmetric_eigen(np.full((3, 3), np.nan))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ class Sphere(Boundary):
         solution = solve_signed(Z, bounds, outliers, backend, tol, last_alpha, residual2)
         return cls(solution.center, solution.radius2), solution
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """R², or the rounding error of a squared distance if that is larger: what can divide."""
         # In the unit of the data: what is small in one unit is not in another.

@@ -266,8 +266,8 @@ class UpdateState:
 
     @cached_property
     def support(self) -> Array:
-        """Indices with α_i > 0."""
-        return np.flatnonzero(self.alpha)
+        """Indices with α_i ≠ 0."""
+        return np.flatnonzero(self.alpha != 0)
 
     def scatter_dot(self, B: Array) -> Array:
         """S_x @ B for B of shape (F, m)."""
@@ -312,7 +312,7 @@ class UpdateState:
         """α and a copy of the features, of the rows that have any α, in blocks."""
         for rows in row_blocks(len(self.support), self.Phi.shape[1]):
             index = self.support[rows]
-            yield self.alpha[index], self.Phi[index]
+            yield self.alpha[index], self.Phi.take(index, axis=0)
 
 
 class Updater(Component):

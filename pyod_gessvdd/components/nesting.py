@@ -44,8 +44,12 @@ class NestedComponents(RemembersPlugins):
 
     def _component(self, kind: str, inherited: dict[str, Any]) -> Any:
         """A fresh component; what it asks for (:attr:`Component.inherits`) and has not been given comes from us."""
-        component: Component = resolve(kind, inherited[kind])
-        if component is inherited[kind]:
-            component = clone(component)
+        component = self._fresh(kind, inherited[kind])
         component.inherit(inherited)
         return component
+
+    @staticmethod
+    def _fresh(kind: str, given: Any) -> Any:
+        """A component that is nobody else's, as it was given."""
+        component: Component = resolve(kind, given)
+        return clone(component) if component is given else component

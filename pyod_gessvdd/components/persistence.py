@@ -40,6 +40,9 @@ class RemembersPlugins(BaseEstimator):
     def _remember_plugins(self, *components: Component) -> None:
         """Note which foreign components, registered by a plugin, this model was fitted with."""
         used = {type(part) for component in components for part in _parts(component)}
+        if all(map(_is_own, used)):
+            self.plugins_: list[dict[str, str]] = []
+            return
         self.plugins_ = [
             {
                 "kind": entry.kind,
@@ -94,6 +97,8 @@ class _Packed:
 
 def _parts(value: Any) -> list[Any]:
     """What a value consists of: itself, the items of a list, the parameters of an estimator, the fields of a record."""
+    if value is None or isinstance(value, float | int | str):
+        return [value]
     if isinstance(value, list | tuple):
         return [part for item in value for part in _parts(item)]
     if isinstance(value, BaseEstimator):

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from pyod_gessvdd.components.contracts import Component, FeatureLaplacian, Laplacian, NoGraph
 from pyod_gessvdd.errors import ComponentError, warn
 from pyod_gessvdd.graph import Graph, check_indices
-from pyod_gessvdd.linalg import RELATIVE_ZERO, read_only
+from pyod_gessvdd.linalg import RELATIVE_ZERO, all_finite, read_only
 
 Array = np.ndarray
 
@@ -99,7 +99,8 @@ def graph_scatter(graph: Graph, Phi: Array, laplacian: Laplacian, total: Array |
     """S_x = Φᵀ L_x Φ; an error if nothing is left of the features' scatter. ``total``: see :meth:`Graph.scatter`."""
     S_x = graph.scatter(Phi, total)
     # Relative to a weight of one per sample and edge, what is left of a scatter of zero is rounding.
-    if not np.trace(S_x) > RELATIVE_ZERO * float(np.vdot(Phi, Phi)) / len(Phi):
+    size2 = float(np.vdot(Phi, Phi) if total is None else total.trace())
+    if not np.trace(S_x) > RELATIVE_ZERO * size2 / len(Phi):
         raise ValueError(
             f"laplacian {laplacian.name!r} leaves no scatter in the features (its trace is {np.trace(S_x):.3g}); "
             "choose another graph"
@@ -116,7 +117,7 @@ def check_features(Phi: Any, n_samples: int, kernel: Component, n_features: int 
         raise ComponentError(f"{who} returned features of shape {Phi.shape}; expected {expected}")
     if Phi.shape[1] == 0:
         raise ComponentError(f"{who} left no feature: all rows look the same to it")
-    if not np.isfinite(Phi).all():
+    if not all_finite(Phi):
         raise ComponentError(f"{who} returned NaN or infinite features")
     return Phi
 

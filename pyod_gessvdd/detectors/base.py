@@ -168,7 +168,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         n_rows = len(X) if weights is None else float(weights.sum())
         settings = for_rows(settings, n_rows, has_features=not whole and has_features(parts, settings))
         settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
-        parts = self._components(settings)
+        parts = parts.inheriting(settings)
         with few_threads(len(X)) if whole else nullcontext():
             # Trust has a kernel of its own, with the width that it has of itself.
             kernel = self._component("kernel", {**settings, "widening": None}) if settings["trim"] else parts.kernel
@@ -191,7 +191,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         settings = for_rows(settings, len(source), has_features=not whole and has_features(parts, settings))
         check_streamable(parts, settings, self._boundary, whole)
         settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
-        parts = self._components(settings)
+        parts = parts.inheriting(settings)
         model = learn(source, parts, settings, self._component("kernel", {**settings, "widening": None}), whole)
         self._publish_description(model)
         publish_rows(self, model, source)
@@ -201,7 +201,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         given = [
             kind for kind in self._component_parameters if kind != "feature_laplacian" or settings[kind] is not None
         ]
-        return Components(**{kind: self._component(kind, settings) for kind in given})
+        return Components(**{kind: self._fresh(kind, settings[kind]) for kind in given})
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
         """Put what was learnt under its public names; rows that were not trained on come back as new rows."""

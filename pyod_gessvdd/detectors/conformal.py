@@ -7,6 +7,7 @@ among the scores of calibration rows measures how unusual it is. Calibration row
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,26 @@ class Conformal:
         The scores that new rows are compared with, in ascending order.
     """
 
-    calibration_scores_: Array
+    _calibration_scores: Array
+    _calibration_counts: Array | None
+
+    @property
+    def calibration_scores_(self) -> Array:
+        """See above."""
+        check_is_fitted(self, "decision_scores_")
+        return self._in_order[0]
+
+    @cached_property
+    def _in_order(self) -> tuple[Array, Array | None]:
+        """The calibration rows' scores in ascending order, and how often each counts; sorted when first asked for."""
+        if self._calibration_counts is None:
+            return np.sort(self._calibration_scores), None
+        order = np.argsort(self._calibration_scores, kind="stable")
+        return self._calibration_scores[order], self._calibration_counts[order]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_in_order"}
 
     def decision_function(self, X: Any) -> Array:
         """The rows' scores: larger is more abnormal."""
@@ -76,20 +96,18 @@ class Conformal:
         return (false_discovery_control(self.p_values(X), method="bh") <= level).astype(int)
 
     def _p_values(self, scores: Array) -> Array:
-        below = np.searchsorted(self.calibration_scores_, scores, side="left")
-        if self._calibration_counts is None:
-            return (1.0 + len(self.calibration_scores_) - below) / (1.0 + len(self.calibration_scores_))
-        counted = np.concatenate([[0.0], np.cumsum(self._calibration_counts)])
+        in_order, counts = self._in_order
+        below = np.searchsorted(in_order, scores, side="left")
+        if counts is None:
+            return (1.0 + len(in_order) - below) / (1.0 + len(in_order))
+        counted = np.concatenate([[0.0], np.cumsum(counts)])
         return (1.0 + counted[-1] - counted[below]) / (1.0 + counted[-1])
 
     def _calibrate(self, scores: Array, sample_weight: Array | None = None) -> None:
         """Take these as the calibration rows' scores, and the weights as how often each row counts."""
-        if sample_weight is None:
-            self.calibration_scores_, self._calibration_counts = np.sort(scores), None
-            return
-        order = np.argsort(scores, kind="stable")
-        self.calibration_scores_ = scores[order]
-        self._calibration_counts = not_below_one(sample_weight)[order]
+        self.__dict__.pop("_in_order", None)
+        self._calibration_scores = scores
+        self._calibration_counts = None if sample_weight is None else not_below_one(sample_weight)
 
 
 def held_back(X: Array, calibration: float | None, random_state: Any) -> Array | None:

@@ -50,7 +50,8 @@ def rows_to_learn_from(
     known : Known, optional
         Rows that are known to be inliers are trusted.
     """
-    rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+    # A range takes no memory, which matters where all of many rows are learnt from.
+    rows: Any = range(len(X)) if weights is None else np.flatnonzero(weights)
     if len(rows) < 2:
         raise ValueError(f"sample_weight must leave at least 2 rows with a positive weight, got {len(rows)}")
     if weights is not None and len(rows) < len(X) and not kernel.input_is_rows:
@@ -60,7 +61,7 @@ def rows_to_learn_from(
         )
     if settings["trim"] == 0.0 or not kernel.input_is_rows:
         return Trust(rows, [])
-    inside = None if weights is None else weights[rows]
+    rows, inside = (np.arange(len(X)), None) if weights is None else (rows, weights[rows])
     for name in {"view_weights", "smooth"} & kernel.get_params(deep=False).keys():
         kernel.set_params(**{name: None})  # trust looks at one view, whatever the description looks at
     trust = trusted_rows(
@@ -81,7 +82,7 @@ def rows_to_learn_from(
 def in_whole_space(
     X: Array,
     weights: Array | None,
-    trusted: Array,
+    trusted: Array | range,
     parts: Components,
     settings: dict[str, Any],
     known: Known | None = None,
@@ -189,7 +190,7 @@ def learn_whole_space(
 def in_subspace(
     X: Array,
     weights: Array | None,
-    trusted: Array,
+    trusted: Array | range,
     parts: Components,
     settings: dict[str, Any],
     boundary: type[Boundary],
@@ -251,7 +252,7 @@ def in_subspace(
     return Model(
         parts,
         description,
-        trusted,
+        np.arange(len(X)) if isinstance(trusted, range) else trusted,
         result.solution,
         result.history,
         result.stop_reason,

@@ -85,6 +85,8 @@ class Model:
         is the score that this share of them exceeds: in the whole space nearly every row is on the sphere that it
         helped to find.
         """
+        if self.scores is self.left_out_scores:
+            return 1.0
         scores, left_out = self.scores[self.trusted], self.left_out_scores[self.trusted]
         if np.array_equal(scores, left_out):
             return 1.0

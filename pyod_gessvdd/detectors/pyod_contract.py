@@ -334,7 +334,7 @@ class PyODContract(Conformal, BaseDetector):
             raise ValueError(
                 "threshold='radius' lets the boundary decide, which does not move; fit with 'contamination'"
             )
-        recent = np.asarray(scores, dtype=float)
+        recent = np.array(scores, dtype=float)  # a copy: the caller may go on writing to theirs
         if recent.ndim != 1 or len(recent) < 2 or not np.isfinite(recent).all():
             raise ValueError(f"scores must be at least 2 finite numbers in a row, got an array of shape {recent.shape}")
         with unchanged_on_error(self):

@@ -73,7 +73,7 @@ class DistinctRows:
         return places, replace(solution, alpha=alpha, upper=upper)
 
 
-def bounds(rows: Array, weights: Array | None, settings: dict[str, Any]) -> Array:
+def bounds(rows: Array | range, weights: Array | None, settings: dict[str, Any]) -> Array:
     """The bounds of α of the rows that are trained on; a C that was enough for all rows is enough for fewer."""
     inside = None if weights is None else weights[rows]
     C = settings["C"]
@@ -115,14 +115,14 @@ def counted(X: Array, weights: Array | None) -> tuple[Array, Array | None]:
     return X[weights > 0], weights[weights > 0]
 
 
-def rows_and_weights(X: Array, weights: Array | None, trusted: Array) -> tuple[Array, Array | None]:
+def rows_and_weights(X: Array, weights: Array | None, trusted: Array | range) -> tuple[Array, Array | None]:
     """The trusted rows, and their weights unless each counts once."""
     rows = X if len(trusted) == len(X) else X[trusted]
     weights = None if weights is None else weights[trusted]
     return rows, None if weights is None or (weights == 1.0).all() else weights
 
 
-def spread(values: Array, places: Array, out: Array) -> Array:
+def spread(values: Array, places: Array | range, out: Array) -> Array:
     """A copy of ``out`` with the values at these places."""
     out = out.copy()
     out[places] = values

@@ -49,13 +49,20 @@ PAPER: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Components:
-    """The components of a fit, fresh, with the detector's values where they ask for them."""
+    """The components of a fit, fresh."""
 
     kernel: Kernel
     laplacian: Laplacian
     updater: Updater
     qp_backend: QPBackend
     feature_laplacian: FeatureLaplacian | None = None
+
+    def inheriting(self, settings: dict[str, Any]) -> Components:
+        """The same components, with the detector's values for what they ask for and have not been given."""
+        for component in (self.kernel, self.laplacian, self.updater, self.qp_backend, self.feature_laplacian):
+            if component is not None:
+                component.inherit(settings)
+        return self
 
     def check(self, settings: dict[str, Any]) -> None:
         """Raise a ``ValueError`` where one of them cannot work with the settings or with another."""

@@ -13,7 +13,7 @@ from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.components.validation import names_the_writer, real_array
 from pyod_gessvdd.dual import SUMS_TO_ONE, QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError, warn
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, read_only, row_blocks, shift_rows
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, means_and_square, read_only, row_blocks, shift_rows
 from pyod_gessvdd.qp.kernel_dual import KernelDual
 
 __all__ = ["KernelDual", "QPSolution", "SVDDDual", "solve_in_place", "solve_kernel_svdd", "solve_svdd"]
@@ -140,12 +140,12 @@ def solve_in_place(
 
 def _moved_home(Z: Array, weights: Array | None) -> tuple[Array, float]:
     """Take the mean off the points, in place; return it and their mean squared length."""
-    offset = column_means(Z, weights)
-    if float(offset @ offset) <= RELATIVE_ZERO**2 * _mean_square(Z, weights):
+    offset, spread2 = means_and_square(Z) if weights is None else (column_means(Z, weights), _mean_square(Z, weights))
+    if float(offset @ offset) <= RELATIVE_ZERO**2 * spread2:
         offset[:] = 0.0  # rounding: they are around the origin already
     else:
         shift_rows(Z, offset, out=Z)
-    spread2 = _mean_square(Z, weights)
+        spread2 = _mean_square(Z, weights)
     if spread2 <= max((ROUNDING * float(np.abs(offset).max())) ** 2, SMALLEST):
         _judge_columns(Z, offset)
         spread2 = _mean_square(Z, weights)
@@ -252,7 +252,7 @@ def _solve(dual: SVDDDual, solver: QPBackend, warm_start: Array | None, scale2: 
         answer = QPSolution(upper / upper.sum(), status="only one α is feasible")
     elif not dual.linear.any():
         answer = QPSolution(upper / upper.sum(), status="all points are equal: every feasible α is optimal")
-    elif not points.any():
+    elif not (points[0].any() or points.any()):  # the first row answers for nearly all problems
         rows, values = dual.best_vertex(dual.linear)
         answer = QPSolution(np.zeros(len(upper)), status="all points are equal: the largest residuals are outside")
         answer.alpha[rows] = values
@@ -284,7 +284,9 @@ def _certify(dual: SVDDDual, solver: QPBackend, answer: Any, scale2: float, offs
         raise ComponentError(
             f"QP backend {solver.name!r} returned alpha of shape {alpha.shape}; expected ({dual.n_samples},)"
         )
-    total, lowest, above = float(alpha.sum()), float(alpha.min()), float((alpha - dual.upper).max())
+    C = dual.uniform_upper
+    total, lowest = float(alpha.sum()), float(alpha.min())
+    above = float((alpha - dual.upper).max()) if C is None else float(alpha.max()) - C
     if not np.isfinite(total) and not np.isfinite(alpha).all():
         raise ComponentError(f"QP backend {solver.name!r} returned NaN or infinite values in alpha")
     violation = max(abs(total - 1.0), max(above, -lowest) / float(dual.upper.max()))

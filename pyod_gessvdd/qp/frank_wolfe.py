@@ -134,10 +134,15 @@ def _compiled_descend() -> Any:
 
 
 class _Band(NamedTuple):
-    """What a gap decides: the points surely outside the sphere, and those near it (the others are inside)."""
+    """What a gap decides: the points surely outside the sphere, and those near it (the others are inside).
+
+    ``p`` and ``kappa`` are what those outside, and those decided before, contribute to Zᵀα and Σ α_i k_i.
+    """
 
     outside: Array
     undecided: Array
+    p: Array
+    kappa: float
 
 
 class _Progress(NamedTuple):
@@ -178,14 +183,9 @@ class Shell(NamedTuple):
 
     def shrink(self, band: _Band) -> Shell:
         """The problem of the undecided points."""
-        upper = self.dual.upper[band.outside]
-        return Shell(
-            self.dual.take(band.undecided),
-            self.rows_at(band.undecided),
-            self.budget - float(upper.sum()),
-            self.p0 + upper @ self.dual.Z[band.outside],
-            self.kappa0 + float(upper @ self.dual.linear[band.outside]),
-        )
+        taken = float(self.dual.upper[band.outside].sum())
+        rows = self.rows_at(band.undecided)
+        return Shell(self.dual.take(band.undecided), rows, self.budget - taken, band.p, band.kappa)
 
     def descend(self, center: Array, start: Vertex | None, max_iter: int, compiled: bool | str) -> _Progress:
         """Frank–Wolfe on this shell until it is solved or can be thinned out."""
@@ -201,7 +201,8 @@ class Shell(NamedTuple):
         """The best vertex for the distances from ``center``, and those squared distances."""
         distances = self.dual.squared_distances(center)
         indices, alpha = self.dual.best_vertex(distances, self.budget)
-        p = self.p0 + alpha @ self.dual.Z[indices]
+        # Taking rows is several times faster than indexing them.
+        p = self.p0 + alpha @ self.dual.Z.take(indices, axis=0)
         kappa = self.kappa0 + float(alpha @ self.dual.linear[indices])
         return Vertex(indices, alpha, p, kappa), distances
 
@@ -227,6 +228,7 @@ class Shell(NamedTuple):
                 band = self._band(distances, vertex, gap)
                 if band is not None:
                     return _Progress(np.zeros(0), center, iteration, band)
+            del distances  # before the next pass makes others of their size
             kept.add(vertex, 0.0 if kept.vertices else 1.0)
             center = kept.reoptimise(center)
         return _Progress(kept.alpha(self.dual.n_samples), center, max_iter)
@@ -234,14 +236,20 @@ class Shell(NamedTuple):
     def _band(self, distances: Array, vertex: Vertex, gap: float) -> _Band | None:
         if self.dual.n_samples < SCREEN_ABOVE:
             return None
-        radius = np.sqrt(distances[vertex.indices].min())
+        farthest = distances[vertex.indices]
+        radius = np.sqrt(farthest.min())
         # Every distance and R itself can still move by √gap; the factor covers the rounding of both.
         reach = 2 * np.sqrt(max(gap, 0.0)) * (1 + 1e-9)
         undecided = (distances >= max(radius - reach, 0.0) ** 2) & (distances <= (radius + reach) ** 2)
         if THIN * np.count_nonzero(undecided) > self.dual.n_samples:
             return None
         outside = distances > (radius + reach) ** 2
-        return _Band(np.flatnonzero(outside), np.flatnonzero(undecided))
+        # All that are outside have their bounds in the vertex: what is left of it without the others is theirs.
+        near = np.flatnonzero(farthest <= (radius + reach) ** 2)
+        rows, alpha = vertex.indices[near], vertex.alpha[near]
+        p = vertex.p - alpha @ self.dual.Z.take(rows, axis=0)
+        kappa = vertex.kappa - float(alpha @ self.dual.linear[rows])
+        return _Band(np.flatnonzero(outside), np.flatnonzero(undecided), p, kappa)
 
 
 class Kept:
@@ -349,9 +357,9 @@ def _ridged_factor(V: Array) -> Array:
 
 def _point(dual: SVDDDual, alpha: Array) -> Vertex:
     """A feasible α with its image."""
-    indices = np.flatnonzero(alpha)
+    indices = np.flatnonzero(alpha != 0)
     values = alpha[indices]
-    return Vertex(indices, values, values @ dual.Z[indices], float(values @ dual.linear[indices]))
+    return Vertex(indices, values, values @ dual.Z.take(indices, axis=0), float(values @ dual.linear[indices]))
 
 
 def _sampled_center(dual: SVDDDual) -> Array:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
 from pyod_gessvdd.components.contracts import Updater, UpdateState
-from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.linalg import RELATIVE_ZERO, symmetric_eigen
 
 
 class Spectral(Updater):
@@ -24,7 +23,7 @@ class Spectral(Updater):
     def update(self, state: UpdateState) -> np.ndarray:
         """Jump to the optimum of the criterion for the current α."""
         W = whitening_basis(state)
-        values, vectors = np.linalg.eigh(W.T @ state.S_alpha @ W)
+        values, vectors = symmetric_eigen(W.T @ state.S_alpha @ W)
         positive = np.flatnonzero(values > RELATIVE_ZERO * values[-1])
         chosen = positive[: state.n_components] if state.criterion == "min" else positive[::-1][: state.n_components]
         return (W @ vectors[:, chosen]).T
@@ -40,6 +39,6 @@ def whitening_basis(state: UpdateState) -> np.ndarray:
 
 def _inverse_root(S: np.ndarray) -> np.ndarray:
     """W of shape (F, rank) with Wᵀ S W = I."""
-    values, vectors = scipy.linalg.eigh(S)
+    values, vectors = symmetric_eigen(S)
     keep = values > RELATIVE_ZERO * values[-1]
     return vectors[:, keep] / np.sqrt(values[keep])

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -29,7 +30,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from pyod_gessvdd.components.contracts import Updater, UpdateState
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import RELATIVE_ZERO, gram, row_blocks
+from pyod_gessvdd.linalg import RELATIVE_ZERO, gram, row_blocks, symmetric_eigen
 
 Array = np.ndarray
 
@@ -91,7 +92,7 @@ class SpectralRegression(Updater):
             if missing == 0:
                 break
             # q = (ΦᵀΦ + ηI)⁻¹ Φᵀt for the targets of this level that the regression fits best.
-            fit, directions = np.linalg.eigh(root.T @ level.moment() @ root)
+            fit, directions = symmetric_eigen(root.T @ level.moment() @ root)
             taken = min(level.size, missing, int(np.count_nonzero(fit > RELATIVE_ZERO * fit[-1])))
             rows.append((root @ directions[:, ::-1][:, :taken]).T)
             missing -= taken
@@ -99,7 +100,7 @@ class SpectralRegression(Updater):
 
     def _inverse_root(self, Phi: Array) -> Array:
         """W of shape (F, rank) with W Wᵀ = (ΦᵀΦ + ηI)⁻¹ on the span of the features."""
-        values, vectors = scipy.linalg.eigh(gram(Phi, np.zeros(Phi.shape[1])))
+        values, vectors = symmetric_eigen(gram(Phi, np.zeros(Phi.shape[1])))
         ridge = 1e-12 * values.mean() if self.regularization is None else float(self.regularization)
         if ridge < 0:
             raise ValueError(f"regularization must not be negative, got {self.regularization!r}")
@@ -152,8 +153,8 @@ def _levels(state: UpdateState) -> list[Level]:
                 solved.append((state.Phi.T @ T, np.linalg.norm(T, axis=0)))
             features, lengths = (np.concatenate(part, axis=-1) for part in zip(*solved, strict=True))
         # No feature tells duplicates apart: what the features have of a target that does is rounding.
-        least = RELATIVE_ZERO * np.linalg.norm(state.Phi)
-        return features * (np.linalg.norm(features, axis=0) > least * lengths)
+        size2 = state.once(__name__, "size2", lambda: float(np.vdot(state.Phi, state.Phi)))
+        return features * ((features**2).sum(axis=0) > (RELATIVE_ZERO * lengths) ** 2 * size2)
 
     def spread(V: Array) -> Array:
         """B @ V, of shape (N,) or (N, m)."""
@@ -205,7 +206,7 @@ def _small_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple
     inner = rest * np.diag(root * root) + (factor * (inverse - rest)) @ factor.T
     projected = inner - np.outer(w, w @ inner)
     M = projected - np.outer(projected @ w, w)
-    return np.linalg.eigh((M + M.T) / 2)
+    return symmetric_eigen((M + M.T) / 2)
 
 
 def _thin_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple[Array, Array]:
@@ -359,15 +360,15 @@ def _group(values: Array, vectors: Array, ties: list[_Tie], target_features: Cal
             return tie.moment + F @ F.T
 
         levels.append(Level(tie.value, tie.size + joined.shape[1], with_tie))
-    breaks = np.flatnonzero(np.diff(values[remaining]) > TIE * values[remaining][1:]) + 1
-    for group in np.split(remaining, breaks):
-        if group.size:
+    ordered = values[remaining]
+    breaks = np.flatnonzero(ordered[1:] - ordered[:-1] > TIE * ordered[1:]) + 1
+    for first, end in pairwise([0, *breaks.tolist(), len(ordered)] if len(ordered) else []):
 
-            def moment(V: Array = vectors[:, group]) -> Array:
-                F = target_features(V)
-                return F @ F.T
+        def moment(group: Array = remaining[first:end]) -> Array:
+            F = target_features(vectors[:, group])
+            return F @ F.T
 
-            levels.append(Level(float(values[group].mean()), len(group), moment))
+        levels.append(Level(float(ordered[first:end].sum()) / (end - first), end - first, moment))
     return levels
 
 

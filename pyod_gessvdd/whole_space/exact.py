@@ -53,8 +53,7 @@ class ExactRows(Rows):
         root, A = self.inside(trusted)
         A[np.diag_indices_from(A)] += lam
         inverse, _ = scipy.linalg.lapack.dpotri(cholesky(A, 0.0), lower=1, overwrite_c=1)
-        A_inv = np.tril(inverse, -1)
-        A_inv += A_inv.T
+        A_inv = inverse + inverse.T  # of the one, the upper triangle is zero, as it was in the factor
         np.fill_diagonal(A_inv, inverse.diagonal())
         others = np.setdiff1d(np.arange(len(self.K)), trusted, assume_unique=True)
         inner = root[:, None] * self.K[np.ix_(trusted, others)]
@@ -145,7 +144,7 @@ class ExactMetric(Metric):
             rows.kernel,
             rows.scaled[self.trusted],
             1.0 / lam,
-            np.tril(L_inv) * (root / np.sqrt(lam)),
+            L_inv * (root / np.sqrt(lam)),
             pull,
             solution.extras["center_norm2"],
             solution.radius2,

@@ -23,7 +23,7 @@ def one_copy(weights: Array) -> Array:
 
 
 def cholesky(K: Array, jitter: float = JITTER) -> Array:
-    """The lower Cholesky factor of K, with as much more on its diagonal as rounding takes."""
+    """The lower Cholesky factor of K, zero above, with as much more on its diagonal as rounding takes."""
     mean = float(np.trace(K)) / len(K)
     while mean > 0 and jitter <= MOST_JITTER:
         try:
