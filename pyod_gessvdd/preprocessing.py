@@ -157,6 +157,8 @@ NORMAL_IQR = 1.349
 #: A column whose quartiles are closer than this share of its deviation (most of its values are equal) is scaled by the
 #: deviation.
 NARROW_IQR = 1e-3
+#: A column has heavy tails if a value lies so many deviations farther out than a normal one of its rank.
+HEAVY = 2.0
 #: The most values that are kept of each column to tell ranks.
 MAX_KNOTS = 2000
 
@@ -278,6 +280,12 @@ class Scaling:
         """How many columns there are of each column of X."""
         return max(1, len(self.views))
 
+    @property
+    def heavy_share(self) -> float:
+        """The share of columns with heavy tails, such as those of rare values; 1 where ranks are no view."""
+        shares = [view.heavy_share for view in self.views if isinstance(view, NormalScores)]
+        return max(shares, default=1.0)
+
     def apply(self, X: Array) -> Array:
         """The scaled rows, of shape (n, n_views · D), read-only: X itself if there is nothing to do."""
         scaled = X
@@ -348,6 +356,12 @@ class NormalScores:
         for j, (values, scores) in enumerate(zip(self.values, self.scores, strict=True)):
             out[:, j] = np.interp(X[:, j], values, scores, left=-self.beyond, right=self.beyond)
         return out
+
+    @property
+    def heavy_share(self) -> float:
+        """The share of standardised columns with a value two deviations farther out than its normal score."""
+        pairs = zip(self.values, self.scores, strict=True)
+        return float(np.mean([np.max(np.abs(values) - np.abs(scores)) > HEAVY for values, scores in pairs]))
 
     def without_itself(self, X: Array, copy: Array | float = 1.0) -> Array:
         """The normal scores of training values among the others; ``copy`` is the weight that leaves with a row."""

@@ -245,3 +245,14 @@ def test_normal_scores_rise_with_the_values():
     X = np.random.default_rng(0).normal(size=(60, 1))
     rows = np.linspace(X.min() - 1, X.max() + 1, 500)[:, None]
     assert (np.diff(NormalScores.learn(X)(rows)[:, 0]) >= 0).all()
+
+
+def test_normal_columns_have_light_tails_and_rare_or_far_values_heavy_ones():
+    normal, other = np.random.default_rng(0).normal(size=(2, 500))
+    X = np.column_stack([normal, np.sign(normal), normal**3, other > 2.2, np.exp(1.5 * other)])
+    assert Scaling.learn(X, center=True, standardize="views").heavy_share == 0.6
+    assert Scaling.learn(X[:, :2], center=True, standardize="views").heavy_share == 0.0
+
+
+def test_without_ranks_all_tails_count_as_heavy():
+    assert Scaling.learn(np.eye(4), center=True, standardize=True).heavy_share == 1.0

@@ -16,7 +16,7 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.labels import Known
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, draw, rows_and_weights, spread
-from pyod_gessvdd.detectors.settings import BY_SCATTER, Components
+from pyod_gessvdd.detectors.settings import BY_SCATTER, Components, weights_for_columns
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
@@ -150,6 +150,10 @@ def learn_whole_space(
     """
     kernel = parts.kernel
     rows = DistinctRows.of(X, weights)
+    views = settings["view_weights"]
+    if views is not None and kernel.get_params(deep=False).get("view_weights") == views:
+        # Not those of a kernel that was given its own.
+        kernel.set_params(view_weights=weights_for_columns(views, scaling, len(rows.X), X.shape[1]))
     sphere = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
 
     def bounds_of(places: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 from pyod_gessvdd.components.contracts import FeatureLaplacian, Kernel, Laplacian, NoGraph, QPBackend, Updater
 from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.laplacians.identity import Identity
+from pyod_gessvdd.preprocessing import Scaling
 
 #: Algorithm 1 as the paper has it: the value of every setting that a detector neither fixes nor has as a parameter.
 PAPER: dict[str, Any] = {
@@ -98,9 +99,13 @@ MOST_TRIMMED = 0.1
 #: The least weight of the columns as they are, by ``novelty``: in many columns only they tell a row that is far off in
 #: one of them.
 LEAST_PLAIN = {False: 0.1, True: 0.02}
+#: The largest weight of the ranks, by ``novelty``.
+MOST_RANKS = {False: 0.25, True: 0.15}
 #: The share of the smooth kernel in each view, by ``novelty``: only the logarithms gain from the cusp of the other one
 #: where outliers are expected, the ranks of clean rows too.
 SMOOTH = {False: (1.0, 0.5, 1.0), True: (1.0, 0.5, 0.5)}
+#: From so many columns on, and all from twice as many on, the columns as they are gain weight.
+MANY_COLUMNS = 100
 #: From the second number of rows on nothing depends on how many they are; below the first kernels become wider.
 FEW_ROWS, MANY_ROWS = 100, 700
 
@@ -134,15 +139,29 @@ def for_rows(settings: dict[str, Any], n_rows: float, *, has_features: bool = Fa
     if has_features:
         filled["n_components"] = None
     if settings["ridge"] is None:
-        filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-6 / few**3 if novelty else 3e-4 / (few * many)
-    filled["widening"] = (4.0 if novelty else 1.0) / few if whole and residual else None
+        filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-7 / few**3 if novelty else 1e-4 / (few * many**1.5)
+    filled["widening"] = (8.0 if novelty else 1.0) / few if whole and residual else None
     # The more rows, the more their ranks are worth; with few the columns as they are stand in for them.
-    ranks, plain = 0.25 * many, max(LEAST_PLAIN[novelty], 0.5 * (1.0 - many))
+    ranks, plain = MOST_RANKS[novelty] * many, max(LEAST_PLAIN[novelty], 0.5 * (1.0 - many))
     views = (plain, 1.0 - plain - ranks, ranks)
     has_views = settings["standardize"] == "auto"
     filled["view_weights"] = views if has_views else None
     filled["smooth"] = SMOOTH[novelty] if has_views else None
     return filled
+
+
+def weights_for_columns(views: tuple[float, ...], scaling: Scaling, n_rows: int, n_columns: int) -> tuple[float, ...]:
+    """The weights of the views where columns are many, for the number of rows too, and their tails are light.
+
+    Logarithms and ranks gain nothing from such columns, and hide a row that is far off in one of them: the columns as
+    they are, the first view, have all the weight with at least 200 columns, half as many as rows, none of them heavy.
+    With fewer than 100 rows they have less: there too many new rows would be labelled.
+    """
+    ramps = (n_columns / MANY_COLUMNS - 1.0, 4.0 * n_columns / n_rows - 1.0, 2.0 * n_rows / FEW_ROWS - 1.0)
+    many = max(min(*ramps, 1.0), 0.0)
+    light = max(0.0, 1.0 - 10.0 * scaling.heavy_share) if many else 0.0
+    others = tuple((1.0 - many * light) * weight for weight in views[1:])
+    return (sum(views) - sum(others), *others)
 
 
 def has_features(parts: Components, settings: dict[str, Any]) -> bool:

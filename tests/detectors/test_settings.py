@@ -1,11 +1,22 @@
 """What is left open takes its value from the rows and from ``novelty``."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pyod.models.knn import KNN
+from sklearn.metrics import roc_auc_score
 
 from pyod_gessvdd import GESSVDD
-from pyod_gessvdd.detectors.settings import DEFAULT_UPDATES, MOST_TRIMMED, PAPER, SUBSPACE_RIDGE, for_rows
+from pyod_gessvdd.detectors.settings import (
+    DEFAULT_UPDATES,
+    MOST_TRIMMED,
+    PAPER,
+    SUBSPACE_RIDGE,
+    for_rows,
+    weights_for_columns,
+)
 
 OPEN = {**PAPER, **GESSVDD().get_params(deep=False)}
 
@@ -20,14 +31,14 @@ def filled(n_rows=1000, **params):
 @pytest.mark.parametrize(
     ("n_rows", "novelty", "ridge", "widening", "view_weights"),
     [
-        (30, False, 3e-4 / (0.09 * 30 / 700), 1 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
-        (100, False, 3e-4 * 7, 1.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
-        (700, False, 3e-4, 1.0, (0.1, 0.65, 0.25)),
-        (5000, False, 3e-4, 1.0, (0.1, 0.65, 0.25)),
-        (30, True, 1e-6 / 0.09**3, 4 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
-        (100, True, 1e-6, 4.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
-        (700, True, 1e-6, 4.0, (0.02, 0.73, 0.25)),
-        (5000, True, 1e-6, 4.0, (0.02, 0.73, 0.25)),
+        (30, False, 1e-4 / (0.09 * (30 / 700) ** 1.5), 1 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
+        (100, False, 1e-4 * 7**1.5, 1.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
+        (700, False, 1e-4, 1.0, (0.1, 0.65, 0.25)),
+        (5000, False, 1e-4, 1.0, (0.1, 0.65, 0.25)),
+        (30, True, 1e-7 / 0.09**3, 8 / 0.09, (0.5 - 15 / 700, 0.5 + 10.5 / 700, 4.5 / 700)),
+        (100, True, 1e-7, 8.0, (3 / 7, 1 - 3 / 7 - 0.15 / 7, 0.15 / 7)),
+        (700, True, 1e-7, 8.0, (0.02, 0.83, 0.15)),
+        (5000, True, 1e-7, 8.0, (0.02, 0.83, 0.15)),
     ],
 )
 def test_ridge_width_and_views_depend_on_the_rows(n_rows, novelty, ridge, widening, view_weights):
@@ -43,6 +54,47 @@ def test_view_weights_are_shares(novelty, n_rows):
     weights = filled(n_rows, novelty=novelty)["view_weights"]
     assert sum(weights) == pytest.approx(1.0)
     assert min(weights) >= 0
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "weight"),
+    [
+        (400, 100, 0.1),
+        (100, 150, 0.55),
+        (400, 150, 0.55),
+        (400, 200, 1.0),
+        (1000, 300, 0.28),
+        (100, 2000, 1.0),
+        (75, 400, 0.55),
+        (50, 400, 0.1),
+    ],
+)
+def test_of_many_columns_with_light_tails_the_plain_ones_have_more_weight(n_rows, n_columns, weight):
+    scaling = SimpleNamespace(heavy_share=0.0)
+    weights = weights_for_columns((0.1, 0.65, 0.25), scaling, n_rows, n_columns)
+    assert_allclose(weights, (weight, 0.65 / 0.9 * (1 - weight), 0.25 / 0.9 * (1 - weight)), atol=1e-12)
+
+
+@pytest.mark.parametrize(("heavy", "weight"), [(0.0, 1.0), (0.05, 0.55), (0.1, 0.1), (1.0, 0.1)])
+def test_of_columns_with_heavy_tails_logarithms_and_ranks_keep_their_weight(heavy, weight):
+    weights = weights_for_columns((0.1, 0.65, 0.25), SimpleNamespace(heavy_share=heavy), 400, 800)
+    assert weights[0] == pytest.approx(weight)
+
+
+@pytest.mark.parametrize("novelty", [False, True])
+def test_one_of_many_normal_columns_is_seen(novelty):
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(200, 400)), rng.normal(size=(200, 400))
+    new[100:] += 10 * np.eye(400)[:100]
+    labels = np.repeat([0, 1], 100)
+    scores, knn = (one.fit(X).decision_function(new) for one in (GESSVDD(novelty=novelty, random_state=0), KNN()))
+    assert roc_auc_score(labels, scores) > roc_auc_score(labels, knn) - 0.02
+
+
+def test_a_kernel_with_weights_of_its_own_keeps_them():
+    X = np.random.default_rng(0).normal(size=(100, 250))
+    detector = GESSVDD(kernel="mixed(view_weights=[0.2, 0.5, 0.3])", random_state=0).fit(X)
+    assert_allclose(detector.kernel_.view_weights_, [0.2, 0.5, 0.3])
 
 
 def test_only_where_they_help_views_have_a_kernel_with_a_cusp():
