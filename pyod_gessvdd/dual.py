@@ -181,7 +181,7 @@ class Certificate:
 class QPSolution:
     """What a backend returns, and, completed by the host, what :func:`pyod_gessvdd.qp.solve_svdd` returns.
 
-    A backend needs to give ``alpha`` only (``n_iter``, ``status`` and ``extras`` are welcome); the host projects it
+    A backend only needs to return ``alpha`` (``n_iter``, ``status`` and ``extras`` are welcome); the host projects it
     onto the constraints and computes the rest itself.
 
     Attributes
@@ -201,7 +201,7 @@ class QPSolution:
     upper : ndarray of shape (N,)
         The bounds that held.
     n_iter, status, backend, extras
-        What the backend tells of its run.
+        What the backend reports about its run.
 
     Examples
     --------

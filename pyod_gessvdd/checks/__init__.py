@@ -12,8 +12,8 @@ or, one test per check::
     def test_my_graph_keeps_its_contract(check):
         check()
 
-A check that fails raises :class:`CheckFailed`, an ``AssertionError`` whose message says what is wrong and what to
-change. One that does not apply to what the component declares of itself returns the reason; one that passes, None.
+A check that fails raises :class:`CheckFailed`, an ``AssertionError`` whose message explains what is wrong and what to
+change. One that does not apply to what the component declares returns the reason; one that passes, None.
 """
 
 from __future__ import annotations

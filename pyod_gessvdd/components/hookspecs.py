@@ -1,8 +1,8 @@
 """The hooks of the pluggy entry-point group ``pyod_gessvdd``: five for components, two for experiments.
 
 A plugin is a module (or object) with any of these functions, decorated with :data:`hookimpl`; each calls ``register``
-once per component class, metric or protocol it brings. ``contract = 3`` in it says which version of the contract it was
-written for (:data:`pyod_gessvdd.CONTRACT`); without a word that is 1.
+once per component class, metric or protocol it provides. ``contract = 3`` in it declares the version of the contract
+that it was written for (:data:`pyod_gessvdd.CONTRACT`); without it, that is 1.
 """
 
 from __future__ import annotations

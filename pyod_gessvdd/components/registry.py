@@ -244,8 +244,8 @@ def available(kind: str | None = None) -> list[dict[str, Any]]:
     -------
     list of dict
         With ``kind``, ``name``, ``aliases``, ``distribution``, ``version``, ``parameters`` (name → default) and
-        ``error``. For a plugin that failed, ``kind`` is ``"plugin"`` and ``error`` says why; ``error`` of a component
-        whose name is taken twice says so too; otherwise it is None.
+        ``error``. For a plugin that failed, ``kind`` is ``"plugin"`` and ``error`` is the reason, as it is for a
+        component whose name is taken twice; otherwise it is None.
 
     Examples
     --------

@@ -133,7 +133,7 @@ def knowledge_dir(path: str | os.PathLike[str]) -> str:
     Parameters
     ----------
     path : path-like
-        The directory; it is made if it is not there, and its four JSON files are overwritten.
+        The directory; it is created if it does not exist, and its four JSON files are overwritten.
 
     Returns
     -------

@@ -31,9 +31,9 @@ class Metric:
         From the test rows' labels (1 is an outlier) and the detector's answer for them to a number.
     needs : {"scores", "predictions", "model"}
         What the answer is: ``decision_function``, higher is more abnormal; ``predict``, 0 or 1; or a :class:`Fitted`,
-        for what no answer about the test rows tells.
+        for what the answers for the test rows do not show.
     floor : float
-        What a detector that knows nothing reaches; the colours of a heat map begin there.
+        What a detector that guesses reaches; the colours of a heat map begin there.
     decimals : int
         How many are shown.
     higher_is_better : bool

@@ -102,9 +102,10 @@ def heat_map(rows: Sequence[str], columns: Sequence[str], values: Array, *, titl
     axes = figure.subplots()
     reach = float(np.abs(values).max()) or 1.0
     image = axes.imshow(values, cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto")
-    for (i, j), value in np.ndenumerate(values):
+    decimals = max(0, 1 - int(np.floor(np.log10(reach / 3.0))))  # about two digits of the largest: less does not matter
+    for (i, j), value in np.ndenumerate(np.round(values, decimals) + 0.0):
         shade = "white" if abs(value) > 0.6 * reach else "black"
-        axes.text(j, i, f"{value:.2g}", ha="center", va="center", fontsize="x-small", color=shade)
+        axes.text(j, i, f"{value:,.{decimals}f}", ha="center", va="center", fontsize="x-small", color=shade)
     axes.set_xticks(range(len(columns)), [_shortened(name, 24) for name in columns], rotation=40, ha="right")
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(length=0)

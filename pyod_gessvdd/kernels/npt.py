@@ -52,7 +52,7 @@ class PairwiseKernel(Kernel):
     n_landmarks : int, optional
         The number of points that the Nyström map rests on; 1,000, or 500 above 10,000 rows, unless given.
     landmarks : {"uniform", "kmeans"}, default="uniform"
-        Rows drawn at random, or the centres of k-means, which take longer and serve better.
+        Rows drawn at random, or the centres of k-means, which take longer and are more accurate.
     max_features : int or None, default=1000
         The most features that are kept, whatever the energy; what they miss of a row is in the residual.
     center : bool, optional

@@ -348,7 +348,7 @@ def test_an_untrusted_file_is_refused_before_it_runs_anything(invoke, table, tmp
         ),
         (
             ["model.gessvdd", "rows.csv", "-o", "rows.csv"],
-            "rows.csv is there already; choose another name or replace it",
+            "rows.csv already exists; choose another name or replace it",
         ),
         (["model.gessvdd", "rows.csv", "-o", "no/s.csv"], "there is no folder no to write s.csv to"),
     ],

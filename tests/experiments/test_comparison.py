@@ -89,7 +89,7 @@ def test_settings_with_and_without_outliers_run_side_by_side():
 
 
 def test_errors_name_the_parameters_and_not_the_options(monkeypatch):
-    with pytest.raises(ComparisonError, match="say with normal which is normal"):
+    with pytest.raises(ComparisonError, match="name the normal one with normal"):
         compare({"toy": (np.zeros((4, 2)), ["a", "a", "b", "b"])}, GOOD)
     monkeypatch.delenv(DATA_VARIABLE, raising=False)
     with pytest.raises(ComparisonError, match="name the one that holds odds/ with data_dir or PYOD"):

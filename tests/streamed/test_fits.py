@@ -222,5 +222,5 @@ def test_a_thresholder_needs_scores_in_memory(X, monkeypatch):
 
 def test_the_rows_of_a_source_are_not_kept_for_pictures(X):
     detector = GESSVDD(kernel="linear", random_state=0).fit(ArraySource(X))
-    with pytest.raises(ValueError, match=r"the rows of a source are not kept after fit; explain\(X\) takes any rows"):
+    with pytest.raises(ValueError, match=r"the rows of a source are not kept after fit; pass the rows to explain\(X\)"):
         detector.explain_outlier(0)

@@ -63,7 +63,7 @@ def test_a_separator_is_one_character(seen, said):
 
 
 def test_a_decimal_mark_is_a_point_or_a_comma(seen):
-    with pytest.raises(TableError, match=r"--decimal must be \. or , and got 'x'"):
+    with pytest.raises(TableError, match=r"--decimal must be \. or , but got 'x'"):
         seen("a,b\n1,2\n", decimal="x")
 
 
@@ -87,7 +87,9 @@ def test_decimal_marks_and_thousands_are_recognised(seen, text, decimal, thousan
 
 
 def test_points_and_commas_side_by_side_are_asked_about(seen):
-    with pytest.raises(TableError, match=r"t\.csv has numbers with a point and numbers with a comma; say which is the"):
+    with pytest.raises(
+        TableError, match=r"t\.csv has numbers with a point and numbers with a comma; name the decimal mark"
+    ):
         seen("a;b\n1,5;2.5\n")
     assert seen("a;b\n1,5;2.5\n", decimal=",").decimal == ","
 

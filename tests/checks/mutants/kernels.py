@@ -126,7 +126,7 @@ class OtherTrainingFeatures(Cubes):
         return 2.0 * self.fit(X).features(X), None
 
 
-@caught_by("check_kernel_maps_training_and_new_rows_alike", "something else of the training rows than residual says")
+@caught_by("check_kernel_maps_training_and_new_rows_alike", "disagree about what the features miss")
 class OtherTrainingResidual(Cubes):
     """Says that its features miss something of the training rows, and nothing of the same rows when they are new."""
 

@@ -183,7 +183,7 @@ def test_a_set_named_twice_is_taken_once():
         ((X,), r"t must be a pair \(X, y\) of numbers and labels: not enough values"),
         (
             (X, np.arange(6)),
-            r"t: the labels are 0, 1, 2, 3, 4, 5, not 0 \(normal\) and 1 \(outlier\); say with --normal",
+            r"t: the labels are 0, 1, 2, 3, 4, 5, not 0 \(normal\) and 1 \(outlier\); name the normal one",
         ),
     ],
 )

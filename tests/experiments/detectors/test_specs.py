@@ -214,6 +214,6 @@ def test_a_class_that_other_processes_cannot_import_is_refused(monkeypatch):
 
     monkeypatch.setattr(Mine, "__module__", "__main__")
     with pytest.raises(
-        ComparisonError, match=r"Mine is defined in the script or notebook itself, .* put it into a module"
+        ComparisonError, match=r"Mine is defined in the script or notebook itself, .* put it into a separate module"
     ):
         resolve_detectors(Mine())
