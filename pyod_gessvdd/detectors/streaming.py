@@ -430,11 +430,12 @@ class _SubspaceRows:
             return NO_ROWS
         trusted = np.ones(len(block), dtype=bool) if self.keep is None else self.keep(block, rows)
         Z, residual2 = self.solution.points_of(block)
-        alpha = self.solution.alpha_at(Z, residual2, rows)
         if self.unit > 0:
             factor = left_out_factor(leverage_of(Z, residual2, self.unit), self.power)
             scores = self.description.boundary.scores(Z, residual2)
-            scores = np.where(trusted, scores * factor, scores)
+            alpha = self.solution.alpha_of(scores * self.description.boundary.unit, rows)
+            scores = scores * np.where(trusted, factor, 1.0)
         else:
             scores = self.description.scores(block)
+            alpha = self.solution.alpha_of(scores * self.description.boundary.unit, rows)
         return RowResults.of(scores, np.where(trusted, alpha, 0.0), trusted, self.solution.C)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import operator
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
+
+from pyod_gessvdd.linalg import one_thread_each
 
 Array = np.ndarray
 Result = TypeVar("Result")
@@ -51,6 +58,13 @@ class Source(ABC):
             another process: what it returns travels, so it returns sums and not rows.
         """
 
+    def total(self, function: Callable[[Array, Array], Result]) -> Result:
+        """The sum of what ``function`` returns for each block, by its ``+``, in the order of the rows.
+
+        Where blocks are in other processes they are added up there, and one sum of each travels.
+        """
+        return reduce(operator.add, self.map(function))
+
     @property
     def is_lazy(self) -> bool:
         """Whether results for every row are to stay where the rows are, as those of a Dask collection do."""
@@ -85,6 +99,37 @@ class Source(ABC):
     def mapped(self, function: Callable[[Array], Array], n_columns: int) -> Mapped:
         """The rows after a function of each block."""
         return Mapped(self, function, n_columns)
+
+
+def in_order(function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
+    """What a function returns for each of some arguments, in their order, worked out by as many threads as cores.
+
+    NumPy lets other threads run while it computes, and a block is too small for a BLAS that shares its products out.
+
+    Parameters
+    ----------
+    function : callable
+        What is done to a block; several threads call it at the same time.
+    arguments : iterable of tuple
+        Walked by the thread that asks for results, a little ahead of them.
+    """
+    n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_threads == 1:
+        for given in arguments:
+            yield function(*given)
+        return
+    ahead: deque[Future[Result]] = deque()
+    with one_thread_each(), ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for given in arguments:
+                ahead.append(pool.submit(function, *given))
+                if len(ahead) > n_threads:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for waiting in ahead:
+                waiting.cancel()
 
 
 class _Taken:
