@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from pyod_gessvdd.errors import SourceError, warn
-from pyod_gessvdd.sources.source import Result, Source
+from pyod_gessvdd.sources.source import Joined, Result, Source, keep_memory, small_blocks
 
 Array = np.ndarray
 
@@ -79,24 +81,30 @@ class DaskSource(Source):
 
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for each block, computed by the scheduler."""
+        return iter(self._computed(function))
+
+    def total(self, function: Callable[[Array, Array], Result]) -> Result:
+        """The sum of what the function returns; a worker walks its blocks in small ones, which stay in its cache."""
+        return reduce(operator.add, self._computed(_InSmallBlocks(function)))
+
+    def _computed(self, function: Callable[[Array, Array], Result]) -> Sequence[Result]:
         import dask
 
         if self._client is not None and self._client.status not in ("running", "connecting"):
             # Without its client Dask would go on in this process.
             raise _gone(f"the client is {self._client.status}")
         try:
-            results = dask.compute(*self._tasks(function))
+            return dask.compute(*self._tasks(function))
         except Exception as error:
             if _is_of_connection(error):
                 raise _gone(type(error).__name__) from error
             raise
-        return iter(results)
 
     def lazy(self, function: Callable[[Array, Array], tuple[Array, ...]], example: tuple[Array, ...]) -> list[Any]:
         """One Dask array for each array that the function returns."""
         import dask.array
 
-        tasks = self._tasks(function)
+        tasks = self._tasks(_JoinedBlocks(function))
         return [
             dask.array.concatenate(
                 [
@@ -129,6 +137,25 @@ class DaskSource(Source):
         if self._client is None:
             return {}
         return self._client.sync(self._client.scheduler.who_has, keys=[block.key for block in self._blocks])
+
+
+class _InSmallBlocks:
+    """The sum of what a function returns for the parts of a block."""
+
+    def __init__(self, function: Callable[[Array, Array], Any]) -> None:
+        self.function = function
+
+    def __call__(self, block: Array, rows: Array) -> Any:
+        keep_memory()
+        return reduce(operator.add, (self.function(block[part], rows[part]) for part in small_blocks(*block.shape)))
+
+
+class _JoinedBlocks(_InSmallBlocks):
+    """The arrays that a function returns for the parts of a block, one after the other."""
+
+    def __call__(self, block: Array, rows: Array) -> tuple[Array, ...]:
+        keep_memory()
+        return Joined([self.function(block[part], rows[part]) for part in small_blocks(*block.shape)]).arrays()
 
 
 class _Carried:

@@ -101,8 +101,7 @@ def _between(laplacian: Between | Within, features: Source, total: Moments, rand
     drawn = np.empty((len(places), features.n_columns))
     drawn[order] = features.take(places[order])
     clusters = k_means_of_ordered(drawn, int(laplacian.n_clusters), random)
-    shape = (int(laplacian.n_clusters), 1 + features.n_columns)
-    sums = sum(features.map(_ByCluster(clusters, total.mean)), start=np.zeros(shape))
+    sums = features.total(_ByCluster(clusters, total.mean))
     sums = sums[sums[:, 0] > 0]
     if isinstance(laplacian, Between) and len(sums) < 2:
         raise ValueError(

@@ -30,7 +30,7 @@ from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, SVDDDual
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.linalg import RELATIVE_ZERO, shift_rows
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe, Kept, Shell, Vertex
-from pyod_gessvdd.sources.source import Source
+from pyod_gessvdd.sources.source import Joined, Source
 
 Array = np.ndarray
 #: From rows to Z and r²/ρ, or None.
@@ -409,7 +409,7 @@ class _Passes:
         return _Found(vertex, primal, float(thresholds[outer]), float(high), seen)
 
     def _shell(self, fetched: _Fetched, center: Array) -> tuple[Shell, Array, int, Array]:
-        Z, linear, places = (np.concatenate(part) for part in zip(*fetched.points, strict=True))
+        Z, linear, places = fetched.points.arrays()
         outside = fetched.outside
         n_outside = round(float(outside[0]))
         shell = Shell(
@@ -428,10 +428,10 @@ class _Fetched:
 
     sums: Array
     outside: Array
-    points: list[tuple[Array, Array, Array]]
+    points: Joined
 
     def __add__(self, other: _Fetched) -> _Fetched:
-        return _Fetched(self.sums + other.sums, self.outside + other.outside, [*self.points, *other.points])
+        return _Fetched(self.sums + other.sums, self.outside + other.outside, self.points + other.points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,10 +462,10 @@ class _Caps:
         sums = np.asarray(members @ np.column_stack([np.ones(len(near)), distances[near], linear, Z]))
         sums[-1] += seen.sums(top)
         if not high > low:
-            return _Fetched(sums, np.zeros(len(self.center) + 3), [])
+            return _Fetched(sums, np.zeros(len(self.center) + 3), Joined([]))
         outside = distances > high
         chosen = np.flatnonzero((distances >= low) & ~outside)
-        return _Fetched(sums, seen.sums(outside), [(*seen.points(chosen), rows[chosen])])
+        return _Fetched(sums, seen.sums(outside), Joined([(*seen.points(chosen), rows[chosen])]))
 
 
 class _Ends:
