@@ -423,6 +423,7 @@ class _SubspaceRows:
         power: float,
     ) -> None:
         self.description, self.solution = description, solution
+        self.sphere = Sphere(solution.center, solution.radius2)
         self.keep, self.unit, self.power = keep, unit, power
 
     def __call__(self, block: Array, rows: Array) -> RowResults:
@@ -430,12 +431,9 @@ class _SubspaceRows:
             return NO_ROWS
         trusted = np.ones(len(block), dtype=bool) if self.keep is None else self.keep(block, rows)
         Z, residual2 = self.solution.points_of(block)
-        if self.unit > 0:
-            factor = left_out_factor(leverage_of(Z, residual2, self.unit), self.power)
-            scores = self.description.boundary.scores(Z, residual2)
-            alpha = self.solution.alpha_of(scores * self.description.boundary.unit, rows)
-            scores = scores * np.where(trusted, factor, 1.0)
-        else:
-            scores = self.description.scores(block)
-            alpha = self.solution.alpha_of(scores * self.description.boundary.unit, rows)
+        factor = left_out_factor(leverage_of(Z, residual2, self.unit), self.power) if self.unit > 0 else 1.0
+        # Without left-out scores those of a row are what it has as a new row, to the last bit.
+        scores = self.sphere.scores(Z, residual2) if self.unit > 0 else self.description.scores(block)
+        alpha = self.solution.alpha_of(scores * self.sphere.unit, rows)
+        scores = scores * np.where(trusted, factor, 1.0)
         return RowResults.of(scores, np.where(trusted, alpha, 0.0), trusted, self.solution.C)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.errors import SourceError, warn
-from pyod_gessvdd.sources.source import Joined, Result, Source, keep_memory, small_blocks
+from pyod_gessvdd.sources.source import Joined, Result, Source, Taken, keep_memory, small_blocks
 
 Array = np.ndarray
 
@@ -87,14 +87,22 @@ class DaskSource(Source):
         """The sum of what the function returns; a worker walks its blocks in small ones, which stay in its cache."""
         return reduce(operator.add, self._computed(_InSmallBlocks(function)))
 
-    def _computed(self, function: Callable[[Array, Array], Result]) -> Sequence[Result]:
+    def take(self, places: Array) -> Array:
+        """Some rows, asked of the blocks that have them."""
+        blocks = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
+        found = self._computed(Taken(places), blocks.tolist())
+        return np.concatenate(found) if found else np.empty((0, self.n_columns))
+
+    def _computed(
+        self, function: Callable[[Array, Array], Result], blocks: list[int] | None = None
+    ) -> Sequence[Result]:
         import dask
 
         if self._client is not None and self._client.status not in ("running", "connecting"):
             # Without its client Dask would go on in this process.
             raise _gone(f"the client is {self._client.status}")
         try:
-            return dask.compute(*self._tasks(function))
+            return dask.compute(*self._tasks(function, blocks))
         except Exception as error:
             if _is_of_connection(error):
                 raise _gone(type(error).__name__) from error
@@ -115,7 +123,8 @@ class DaskSource(Source):
             for place, values in enumerate(example)
         ]
 
-    def _tasks(self, function: Callable[[Array, Array], Any]) -> list[Any]:
+    def _tasks(self, function: Callable[[Array, Array], Any], blocks: list[int] | None = None) -> list[Any]:
+        """One task for each block, or for some of them."""
         import dask
 
         apply = dask.delayed(_applied, pure=False)
@@ -125,7 +134,9 @@ class DaskSource(Source):
             # for a worker that has the node and not the block might be chosen, and rows would move to it.
             carried = dask.delayed(carried, pure=False)
         tasks, homes = [], self._homes()
-        for number, block, start, length in zip(self._numbers, self._blocks, self._starts, self._lengths, strict=True):
+        for place in range(len(self._blocks)) if blocks is None else blocks:
+            number, block = self._numbers[place], self._blocks[place]
+            start, length = self._starts[place], self._lengths[place]
             # Where the block is, unless that worker has gone: an idle worker would fetch the rows otherwise.
             workers = homes.get(block.key)
             with dask.annotate(workers=list(workers), allow_other_workers=True) if workers else nullcontext():

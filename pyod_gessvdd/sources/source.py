@@ -87,7 +87,7 @@ class Source(ABC):
 
     def take(self, places: Array) -> Array:
         """Some rows, by their places in ascending order."""
-        found = list(self.map(_Taken(places)))
+        found = list(self.map(Taken(places)))
         return np.concatenate(found) if found else np.empty((0, self.n_columns))
 
     def every(self, stride: int) -> tuple[Array, Array]:
@@ -171,11 +171,14 @@ class Joined:
         return tuple(np.concatenate(parts) for parts in zip(*self.blocks, strict=True))
 
 
-class _Taken:
+class Taken:
+    """The rows of a block that have some of these places."""
+
     def __init__(self, places: Array) -> None:
         self.places = places
 
     def __call__(self, block: Array, rows: Array) -> Array:
+        """Those of one block."""
         if not len(rows):
             return block
         first, last = np.searchsorted(self.places, [rows[0], rows[-1] + 1])

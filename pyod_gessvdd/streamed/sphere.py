@@ -285,20 +285,22 @@ class _Passes:
 
     def shell(self) -> tuple[Shell, Array, int, Array]:
         """What is left of the problem, the places of its rows, how many rows are decided to be outside, a centre."""
-        center = self._center_of_sample(0.0)
+        center = self._first_center()
         kept = Kept(self.Z.shape[1])
         room = self._room()
         thresholds = self._first_thresholds(center)
         best: tuple[float, float, float, Array] | None = None
+        newton, last_gap = _Newton(self.C, self.Z.shape[1]), np.inf
         while True:
             # Points travel only once on the mere hope that they are those that stay open.
-            hopes = self.n_passes == 1 or (self.n_passes > 1 and not self.rows.is_lazy)
+            hopes = self.n_passes == (2 if self.rows.is_lazy else 1) or (self.n_passes > 1 and not self.rows.is_lazy)
             band = self._band(center, float(thresholds[THRESHOLDS // 2]), room) if hopes else NO_BAND
             found = self._pass(center, thresholds, band)
             kept.add(found.vertex, 0.0 if kept.vertices else 1.0)
             following = kept.reoptimise(center)
             dual = float(kept.weights @ kept.kappas) - float(following @ following)
-            reach = 2.0 * sqrt(max(found.primal - dual, 0.0)) * (1 + 1e-9)
+            gap = max(found.primal - dual, 0.0)
+            reach = 2.0 * sqrt(gap) * (1 + 1e-9)
             low = max(sqrt(max(found.low, 0.0)) - reach, 0.0) ** 2
             high = (sqrt(max(found.high, 0.0)) + reach) ** 2
             if band[0] <= low and high <= band[1]:
@@ -314,24 +316,12 @@ class _Passes:
             # What the sample's quantile misses of the true one at this centre, it misses at the next too.
             missed = (found.low + found.high) / 2 - self._sampled_quantile(distances)
             width = max(4.0 * (found.high - found.low), 1e-3 * (thresholds[-1] - thresholds[0]))
-            following = self._following(center, found, following)
+            if gap < last_gap / 4.0:
+                following = newton.step(center, found, thresholds, following)
+            last_gap = gap
             middle = self._sampled_quantile(self._sampled_distances(following)) + missed
             thresholds = middle + width * np.linspace(-1.0, 1.0, THRESHOLDS)
             center = following
-
-    def _following(self, center: Array, found: _Found, otherwise: Array) -> Array:
-        """The next centre: that of the sample, moved so that its cap at this one has the mean that the cap of all has.
-
-        P(c) of all points is that of the sample but for a difference that hardly bends: what is left of the distance
-        from the best centre is as much smaller as the sample's curvature is close to that of all. A sample that is too
-        small for that leaves the centre to the vertices.
-        """
-        if not self._samples_sphere:
-            return otherwise
-        distances = self._sampled_distances(center)
-        n_cap = max(1, round(self._share() * len(distances)))
-        cap = np.argpartition(distances, len(distances) - n_cap)[-n_cap:]
-        return self._center_of_sample(found.vertex.p - self.Z[cap].mean(axis=0))
 
     def _room(self) -> int:
         """How many points may be fetched."""
@@ -349,19 +339,13 @@ class _Passes:
         width = float(np.partition(away, n_near)[n_near])
         return max(sqrt(max(middle, 0.0)) - width, 0.0) ** 2, (sqrt(max(middle, 0.0)) + width) ** 2
 
-    @property
-    def _samples_sphere(self) -> bool:
-        """Whether enough of the sample would be outside its sphere."""
-        return self.C * self.rows.n_rows / len(self.Z) <= 0.5
-
-    def _center_of_sample(self, moved: Any) -> Array:
-        """The centre of the moved sample alone, if that has one worth the name, else its mean."""
-        if not self._samples_sphere:
+    def _first_center(self) -> Array:
+        """That of the sample alone, if enough of it would be outside its sphere, else its mean."""
+        bound = self.C * self.rows.n_rows / len(self.Z)
+        if bound > 0.5:
             return self.Z.mean(axis=0)
-        bound = max(self.C * self.rows.n_rows / len(self.Z), 1.0 / len(self.Z))
-        # Moving the points and not their k is a linear term in c: what P of the sample misses of the slope of all.
-        Z = self.Z + moved
-        return self.backend.solve(SVDDDual(Z, np.broadcast_to(bound, len(Z)), linear=self.linear)).alpha @ Z
+        dual = SVDDDual(self.Z, np.broadcast_to(max(bound, 1.0 / len(self.Z)), len(self.Z)), linear=self.linear)
+        return self.backend.solve(dual).alpha @ self.Z
 
     def _sampled_distances(self, center: Array) -> Array:
         distances = self.Z @ (-2.0 * center)
@@ -422,16 +406,47 @@ class _Passes:
         return shell, places, n_outside, center
 
 
+class _Newton:
+    """Newton's step for the centre: where a smooth P(c) that has this slope and this curvature is least.
+
+    The slope of P is 2(c − p), with p the mean of the cap. When c moves by δ, points leave the cap and others enter
+    where their distance is next to the threshold t, and p moves by −2C·S_t·δ, where S_t is the scatter of the points
+    per unit of t. So c* − c ≈ (I + 2C·S_t)⁻¹ (p − c). Of many points between two thresholds S_t is known well, far
+    better than from a sample, and two or three steps reach what many vertices would be needed for.
+    """
+
+    def __init__(self, C: float, d: int) -> None:
+        self.C, self.n_near, self.curvature = C, 10 * d, np.empty((0, d))
+
+    def step(self, center: Array, found: _Found, thresholds: Array, otherwise: Array) -> Array:
+        """The next centre; another one where too few points were near the sphere so far."""
+        between = found.fetched.sums[:-1].sum(axis=0)
+        if between[0] >= self.n_near:
+            # The pass that saw most of them knows best.
+            self.n_near, d = between[0], len(center)
+            scatter = found.fetched.near - np.outer(between[3:], between[3:]) / between[0]
+            self.curvature = np.eye(d) + 2.0 * self.C / (thresholds[-1] - thresholds[0]) * _symmetric(scatter)
+        if not len(self.curvature):
+            return otherwise
+        return center + np.linalg.solve(self.curvature, found.vertex.p - center)
+
+
 @dataclass(frozen=True, eq=False)
 class _Fetched:
-    """What a pass adds up per threshold and over the points beyond the band, and the points of the band."""
+    """What a pass adds up: per threshold, zzᵀ between the first and the last, beyond the band; the band's points."""
 
     sums: Array
+    near: Array
     outside: Array
     points: Joined
 
     def __add__(self, other: _Fetched) -> _Fetched:
-        return _Fetched(self.sums + other.sums, self.outside + other.outside, self.points + other.points)
+        return _Fetched(
+            self.sums + other.sums,
+            self.near + other.near,
+            self.outside + other.outside,
+            self.points + other.points,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,10 +477,10 @@ class _Caps:
         sums = np.asarray(members @ np.column_stack([np.ones(len(near)), distances[near], linear, Z]))
         sums[-1] += seen.sums(top)
         if not high > low:
-            return _Fetched(sums, np.zeros(len(self.center) + 3), Joined([]))
+            return _Fetched(sums, Z.T @ Z, np.zeros(len(self.center) + 3), Joined([]))
         outside = distances > high
         chosen = np.flatnonzero((distances >= low) & ~outside)
-        return _Fetched(sums, seen.sums(outside), Joined([(*seen.points(chosen), rows[chosen])]))
+        return _Fetched(sums, Z.T @ Z, seen.sums(outside), Joined([(*seen.points(chosen), rows[chosen])]))
 
 
 class _Ends:
