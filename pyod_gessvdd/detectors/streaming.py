@@ -21,13 +21,14 @@ from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, upper_bounds
 from pyod_gessvdd.feature_map import FeatureMap
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.linalg import RELATIVE_ZERO, row_blocks
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp.auto import Auto
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 from pyod_gessvdd.residual import LEFT_OUT_POWER, left_out_factor, leverage_of
 from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.streamed import graphs, sphere
+from pyod_gessvdd.streamed.kernels import check_streamable_kernel, fit_kernel
 from pyod_gessvdd.streamed.order import draw_by_content
 from pyod_gessvdd.streamed.scaling import learn_scaling
 from pyod_gessvdd.streamed.sphere import StreamedSolution
@@ -106,7 +107,9 @@ class StreamedModel:
     alpha_mean: Array | None = None
 
 
-def check_streamable(parts: Components, settings: dict[str, Any], boundary: type[Boundary], whole: bool) -> None:
+def check_streamable(
+    parts: Components, settings: dict[str, Any], boundary: type[Boundary], whole: bool, n_rows: int
+) -> None:
     """One sentence about the first thing that needs all rows in memory, and what does not."""
     if boundary is not Sphere:
         raise ValueError("a half-space needs all rows in memory; the detectors with a sphere take the rows of a source")
@@ -120,11 +123,8 @@ def check_streamable(parts: Components, settings: dict[str, Any], boundary: type
     if parts.feature_laplacian is not None:
         raise ValueError("a graph over the columns needs all rows in memory; feature_laplacian=None takes a source")
     kernel, updater, backend = parts.kernel, parts.updater, parts.qp_backend
-    if not (whole or kernel.is_identity):
-        raise ValueError(
-            f"a subspace of the features of kernel {kernel.name!r} needs all rows in memory; kernel='linear', and with "
-            "n_components='all' any kernel that has a whole space, take the rows of a source"
-        )
+    if not whole:
+        check_streamable_kernel(kernel, n_rows)
     if whole and isinstance(parts.laplacian, NoGraph):
         raise ValueError(
             "a whole space without a graph is described by the kernel matrix of all rows; laplacian='identity' takes "
@@ -235,7 +235,10 @@ def _in_subspace(
     if rule is not None:
         known = survey(rows)
     scaling = learn_scaling(rows, known, parts.kernel, center=center, standardize=settings["standardize"])
-    total = known.after(scaling) or moments(rows.mapped(scaling.apply, scaling.n_views * source.n_columns))
+    scaled = rows.mapped(scaling.apply, scaling.n_views * source.n_columns)
+    total = known.after(scaling) or moments(scaled)
+    if not parts.kernel.is_identity:
+        total = fit_kernel(parts.kernel, scaled, total)
     mean = None
     if center:
         size = np.sqrt(float(np.trace(total.around_zero)) / (total.n_rows * len(total.mean)))
@@ -279,7 +282,7 @@ def _in_subspace(
         has_left_out,
         solution.places[solution.boundary],
         [] if rule is None else rule.history,
-        solution.alpha_mean,
+        solution.alpha_mean if parts.kernel.is_identity else None,
     )
 
 
@@ -315,11 +318,21 @@ class PointsOf:
     def __call__(self, block: Array) -> tuple[Array, Array | None]:
         """The points of a block."""
         if self.product is None:
-            return self.subspace.points(*self.feature_map.features(block))
+            return self._in_parts(block)
         W, b = self.product
         Z = (block if self.before is None else self.before.apply(block)) @ W.T
         Z -= b
         return Z, None
+
+    def _in_parts(self, block: Array) -> tuple[Array, Array | None]:
+        """By features, which are many more numbers than the points: never of many rows at once."""
+        if not len(block):
+            return np.empty((0, len(self.subspace.Q))), None
+        feature_map = self.feature_map
+        cost = max(feature_map.kernel.row_cost(block.shape[1]), feature_map.n_features)
+        parts = [self.subspace.points(*feature_map.features(block[rows])) for rows in row_blocks(len(block), cost)]
+        residuals = [residual2 for _, residual2 in parts if residual2 is not None]
+        return np.concatenate([Z for Z, _ in parts]), np.concatenate(residuals) if residuals else None
 
 
 class _FeaturesOf:
@@ -327,6 +340,8 @@ class _FeaturesOf:
         self.feature_map = feature_map
 
     def __call__(self, block: Array) -> Array:
+        if not len(block):
+            return np.empty((0, self.feature_map.n_features))
         return self.feature_map.features(block)[0]
 
 
@@ -356,7 +371,8 @@ class SourceData:
     @cached_property
     def features(self) -> Source:
         """The features of the rows."""
-        return self.rows.mapped(_FeaturesOf(self.feature_map), self.feature_map.n_features)
+        cost = self.feature_map.kernel.row_cost(self.rows.n_columns)
+        return self.rows.mapped(_FeaturesOf(self.feature_map), self.feature_map.n_features, cost)
 
     @cached_property
     def S_x(self) -> Array | None:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.errors import SourceError, warn
-from pyod_gessvdd.sources.source import Joined, Result, Source, Taken, keep_memory, small_blocks
+from pyod_gessvdd.linalg import row_blocks
+from pyod_gessvdd.sources.source import Joined, Result, Source, Taken, keep_memory
 
 Array = np.ndarray
 
@@ -158,7 +159,7 @@ class _InSmallBlocks:
 
     def __call__(self, block: Array, rows: Array) -> Any:
         keep_memory()
-        return reduce(operator.add, (self.function(block[part], rows[part]) for part in small_blocks(*block.shape)))
+        return reduce(operator.add, (self.function(block[part], rows[part]) for part in row_blocks(*block.shape)))
 
 
 class _JoinedBlocks(_InSmallBlocks):
@@ -166,7 +167,7 @@ class _JoinedBlocks(_InSmallBlocks):
 
     def __call__(self, block: Array, rows: Array) -> tuple[Array, ...]:
         keep_memory()
-        return Joined([self.function(block[part], rows[part]) for part in small_blocks(*block.shape)]).arrays()
+        return Joined([self.function(block[part], rows[part]) for part in row_blocks(*block.shape)]).arrays()
 
 
 class _Carried:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyod_gessvdd.linalg import one_thread_each
+from pyod_gessvdd.linalg import one_thread_each, row_blocks
 
 Array = np.ndarray
 Result = TypeVar("Result")
@@ -99,9 +99,9 @@ class Source(ABC):
         """The rows for which ``keep(block, places)`` is True."""
         return Chosen(self, keep)
 
-    def mapped(self, function: Callable[[Array], Array], n_columns: int) -> Mapped:
-        """The rows after a function of each block."""
-        return Mapped(self, function, n_columns)
+    def mapped(self, function: Callable[[Array], Array], n_columns: int, row_cost: int = 0) -> Mapped:
+        """The rows after a function of each block, which is split where a row costs it more numbers than it has."""
+        return Mapped(self, function, n_columns, row_cost)
 
 
 def keep_memory() -> None:
@@ -111,12 +111,6 @@ def keep_memory() -> None:
     touched.
     """
     np.empty(KEPT_BYTES // 8)
-
-
-def small_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Some rows in blocks that stay in the processor's cache."""
-    height = max(1, BLOCK_ELEMENTS // max(1, n_columns))
-    return (slice(start, start + height) for start in range(0, n_rows, height))
 
 
 def in_order(function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
@@ -270,11 +264,24 @@ class _OfChosen:
 
 
 class Mapped(Source):
-    """The rows of a source after a function of each block."""
+    """The rows of a source after a function of each block.
 
-    def __init__(self, source: Source, function: Callable[[Array], Array], n_columns: int) -> None:
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    function : callable
+        From a block to as many rows of ``n_columns`` numbers.
+    n_columns : int
+        How many these are.
+    row_cost : int, default=0
+        The largest number of values that the function needs for a row: blocks become as small as that asks for.
+    """
+
+    def __init__(self, source: Source, function: Callable[[Array], Array], n_columns: int, row_cost: int = 0) -> None:
         self.source, self.function = source, function
         self.n_rows, self.n_columns = source.n_rows, n_columns
+        self.row_cost = max(row_cost, n_columns, source.n_columns)
 
     @property
     def is_lazy(self) -> bool:
@@ -283,16 +290,33 @@ class Mapped(Source):
 
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for the mapped rows of each block."""
-        return self.source.map(_OfMapped(function, self.function))
+        for parts in self.source.map(_OfMapped(function, self.function, self.row_cost)):
+            yield from parts
 
     def total(self, function: Callable[[Array, Array], Result]) -> Result:
         """The sum of that."""
-        return self.source.total(_OfMapped(function, self.function))
+        return self.source.total(_TotalOfMapped(function, self.function, self.row_cost))
+
+    def take(self, places: Array) -> Array:
+        """Some rows; the function sees no others."""
+        return self.function(self.source.take(places))
 
 
 class _OfMapped:
-    def __init__(self, function: Callable[[Array, Array], Any], before: Callable[[Array], Array]) -> None:
-        self.function, self.before = function, before
+    def __init__(
+        self, function: Callable[[Array, Array], Any], before: Callable[[Array], Array], row_cost: int
+    ) -> None:
+        self.function, self.before, self.row_cost = function, before, row_cost
 
     def __call__(self, block: Array, rows: Array) -> Any:
-        return self.function(self.before(block), rows)
+        return list(self.parts(block, rows))
+
+    def parts(self, block: Array, rows: Array) -> Iterator[Any]:
+        """One for each part of the block; one for a block without rows."""
+        for part in row_blocks(len(block), self.row_cost) if len(block) else [slice(0)]:
+            yield self.function(self.before(block[part]), rows[part])
+
+
+class _TotalOfMapped(_OfMapped):
+    def __call__(self, block: Array, rows: Array) -> Any:
+        return reduce(operator.add, self.parts(block, rows))

@@ -163,6 +163,15 @@ def draw_by_content(source: Source, count: int, random: np.random.RandomState, *
     return np.sort(places) if sort else places
 
 
+def drawn_rows(source: Source, count: int, random: np.random.RandomState) -> Array:
+    """The rows of such a draw themselves, in the order of their content."""
+    places = draw_by_content(source, count, random, sort=False)
+    order = np.argsort(places)
+    rows = np.empty((len(places), source.n_columns))
+    rows[order] = source.take(places[order])
+    return rows
+
+
 class _Along:
     def __init__(self, direction: Array) -> None:
         self.direction = direction

@@ -8,9 +8,9 @@ from functools import reduce
 
 import numpy as np
 
-from pyod_gessvdd.linalg import column_means, shift_rows, skewness
+from pyod_gessvdd.linalg import column_means, row_blocks, shift_rows, skewness
 from pyod_gessvdd.preprocessing import Scaling, check_block, standard_deviations
-from pyod_gessvdd.sources.source import Source, small_blocks
+from pyod_gessvdd.sources.source import Source
 
 Array = np.ndarray
 
@@ -75,7 +75,7 @@ def survey(source: Source) -> Moments:
 
 def moments(source: Source) -> Moments:
     """Mean and scatter of a source's rows."""
-    return source.total(_scatter)
+    return source.total(block_moments)
 
 
 def skewness_of(source: Source, known: Moments) -> Array:
@@ -91,11 +91,14 @@ class _Surveyed:
     def __call__(self, block: Array, rows: Array) -> Moments:
         # The block as it is, whose place is part of the message.
         check_block(block, rows, self.names)
-        parts = small_blocks(*block.shape)
-        return reduce(operator.add, (_scatter(block[part], rows) for part in parts), _scatter(block[:0], rows))
+        parts = row_blocks(*block.shape)
+        return reduce(
+            operator.add, (block_moments(block[part], rows) for part in parts), block_moments(block[:0], rows)
+        )
 
 
-def _scatter(block: Array, rows: Array) -> Moments:
+def block_moments(block: Array, rows: Array) -> Moments:
+    """Mean and scatter of one block."""
     n_columns = block.shape[1]
     if not len(block):
         return Moments(0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
