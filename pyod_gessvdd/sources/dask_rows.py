@@ -101,12 +101,12 @@ class DaskSource(Source):
 
         if self._client is not None and self._client.status not in ("running", "connecting"):
             # Without its client Dask would go on in this process.
-            raise _gone(f"the client is {self._client.status}")
+            raise gone(f"the client is {self._client.status}")
         try:
             return dask.compute(*self._tasks(function, blocks))
         except Exception as error:
-            if _is_of_connection(error):
-                raise _gone(type(error).__name__) from error
+            if is_of_connection(error):
+                raise gone(type(error).__name__) from error
             raise
 
     def lazy(self, function: Callable[[Array, Array], tuple[Array, ...]], example: tuple[Array, ...]) -> list[Any]:
@@ -219,11 +219,12 @@ def _check_kind(kind: Any, what: str) -> None:
         raise SourceError(f"{what} holds values of type {kind}; a source needs numbers: convert or drop it first")
 
 
-def _gone(why: str) -> SourceError:
+def gone(why: str) -> SourceError:
+    """What is said of a scheduler that no longer answers."""
     return SourceError(f"the Dask scheduler went away during a pass over the rows ({why}); fit again when it is back")
 
 
-def _is_of_connection(error: BaseException) -> bool:
+def is_of_connection(error: BaseException) -> bool:
     """Whether an error is that of a connection, told without importing ``distributed``."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & {"CommClosedError", "FutureCancelledError", "CancelledError"})
