@@ -275,9 +275,9 @@ def main(options: argparse.Namespace) -> None:
             "# Rows beyond memory and one machine",
             "",
             f"Written by `python benchmarks/scale.py {' '.join(sys.argv[1:])}` on {note}; one BLAS thread. "
-            f"Load average at the start: {load:.1f}; one pass is XᵀX over the same file, by the same threads. The figures "
-            "that the project promises are for 50,000,000, 10,000,000 and 2,000,000 rows; the command without options "
-            "takes those.",
+            f"Load average at the start: {load:.1f}; one pass is XᵀX over the same file, by the same threads. The "
+            "figures that the project promises are for 50,000,000, 10,000,000 and 2,000,000 rows; the command without "
+            "options takes those.",
             "",
             "| what | rows | time | passes | memory beyond the interpreter | check |",
             "|---|---|---|---|---|---|",
