@@ -40,7 +40,7 @@ PointsOf = Callable[[Array], tuple[Array, Array | None]]
 SAMPLE_SHARE, LOCAL_SAMPLE_SHARE, SMALLEST_SAMPLE, LARGEST_SAMPLE = 500, 50, 4000, 100_000
 #: The points that are still open are fetched once they are so many, or one in so many of all: few where they travel,
 #: else as many as fit into so many bytes, for they save passes.
-SMALL_SHELL, SHELL_SHARE, LOCAL_SHARE, SHELL_BYTES = 10_000, 400, 50, 128 << 20
+SMALL_SHELL, SHELL_SHARE, LOCAL_SHARE, SHELL_BYTES = 10_000, 400, 50, 32 << 20
 #: The thresholds of a pass, and the standard deviations of a sampled quantile that the first ones span.
 THRESHOLDS, SPAN = 33, 5.0
 #: What is fetched where there is nothing to hope for.
