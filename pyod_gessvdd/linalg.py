@@ -180,6 +180,11 @@ def few_threads(n_rows: int) -> Iterator[None]:
         yield
 
 
+def one_thread_each() -> Any:
+    """A context in which BLAS has one thread for each of the callers, who are several threads themselves."""
+    return _thread_pools().limit(limits=1, user_api="blas")
+
+
 @cache
 def _thread_pools() -> Any:
     from threadpoolctl import ThreadpoolController

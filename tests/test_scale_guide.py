@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from pyod_gessvdd import sources
+from pyod_gessvdd import GESSVDD, sources
 from pyod_gessvdd.detectors.sources import KEPT_SCORES
+from pyod_gessvdd.sources import ArraySource
 from pyod_gessvdd.sources.source import SMALL_ROWS
 from pyod_gessvdd.streamed import columns, order, scaling, sphere
 
@@ -21,9 +23,28 @@ def test_the_python_snippets_run_in_one_namespace():
         pytest.importorskip(package, reason=f"the page uses {package}")
     namespace: dict[str, object] = {"__name__": "scale_guide"}
     assert {language for language, _ in BLOCKS} == {"python"}
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4
     for _, snippet in BLOCKS:
         exec(compile(snippet, "scale.md", "exec"), namespace)
+
+
+class Counted(ArraySource):
+    """Counts the passes over its rows."""
+
+    n_passes = 0
+
+    def map(self, function):
+        self.n_passes += 1
+        return super().map(function)
+
+
+@pytest.mark.parametrize(("n_passes", "params"), [(5, {"trim": None, "standardize": True}), (12, {})])
+def test_a_linear_fit_of_a_file_takes_the_passes_that_the_page_states(n_passes, params):
+    random = np.random.default_rng(0)
+    rows = Counted(random.normal(size=(300_000, 6)) @ random.normal(size=(6, 6)))
+    GESSVDD(kernel="linear", random_state=0, **params).fit(rows)
+    assert rows.n_passes == n_passes
+    assert re.search(r"without trust and updates takes 5 passes over a file .* one with trust 12,", GUIDE, re.DOTALL)
 
 
 def test_the_page_states_the_limits_of_the_code():

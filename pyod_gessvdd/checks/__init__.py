@@ -28,6 +28,7 @@ from pyod_gessvdd.experiments.protocols.protocol import Protocol
 
 __all__ = [
     "CHECKS",
+    "CONTRACTS",
     "Check",
     "CheckFailed",
     "check_component",
@@ -50,6 +51,9 @@ _FUNCTIONS: dict[str, tuple[CheckFunction, ...]] = {
     "protocol": experiments.PROTOCOL_CHECKS,
 }
 
+#: What can be checked: components, and what plugins bring to experiments.
+CONTRACTS: dict[str, type] = {**KINDS, "metric": Metric, "protocol": Protocol}
+
 #: Of each kind, the names of its checks and what each demands, in one sentence.
 CHECKS: dict[str, dict[str, str]] = {
     kind: {check.__name__: describe(check) for check in functions} for kind, functions in _FUNCTIONS.items()
@@ -61,22 +65,33 @@ def check_component(kind: str, component: Any) -> tuple[Check, ...]:
 
     Parameters
     ----------
-    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian"}
+    kind : {"laplacian", "updater", "qp_backend", "kernel", "feature_laplacian", "metric", "protocol"}
         What the component is for.
     component : type or instance
-        A subclass of the kind's contract, or an instance of one.
+        A subclass of the kind's contract, or an instance of one; a metric is a record, an instance.
 
     Returns
     -------
     tuple of Check
         See :mod:`pyod_gessvdd.checks`; nothing runs before a check is called.
     """
-    contract = KINDS[kind]
-    if not (isinstance(component, contract) or (isinstance(component, type) and issubclass(component, contract))):
-        raise TypeError(
-            f"check_{kind} takes a subclass of {contract.__name__} or an instance of one, got {component!r}"
+    if not is_of(kind, component):
+        contract = CONTRACTS[kind].__name__
+        what = (
+            f"a pyod_gessvdd.compare.{contract}"
+            if kind == "metric"
+            else f"a subclass of {contract} or an instance of one"
         )
+        raise TypeError(f"check_{kind} takes {what}, got {component!r}")
     return tuple(Check(function, component) for function in _FUNCTIONS[kind])
+
+
+def is_of(kind: str, component: Any) -> bool:
+    """Whether something is a component of a kind that can be checked."""
+    contract = CONTRACTS[kind]
+    if isinstance(component, type):
+        return contract is not Metric and issubclass(component, contract)
+    return isinstance(component, contract)
 
 
 def check_laplacian(component: Any) -> tuple[Check, ...]:
@@ -104,15 +119,11 @@ def check_feature_laplacian(component: Any) -> tuple[Check, ...]:
     return check_component("feature_laplacian", component)
 
 
-def check_metric(metric: Metric) -> tuple[Check, ...]:
+def check_metric(metric: Any) -> tuple[Check, ...]:
     """The checks of a :class:`~pyod_gessvdd.compare.Metric`."""
-    if not isinstance(metric, Metric):
-        raise TypeError(f"check_metric takes a pyod_gessvdd.compare.Metric, got {metric!r}")
-    return tuple(Check(function, metric) for function in _FUNCTIONS["metric"])
+    return check_component("metric", metric)
 
 
 def check_protocol(protocol: Any) -> tuple[Check, ...]:
     """The checks of a :class:`~pyod_gessvdd.compare.Protocol` class, tried with its defaults, or instance."""
-    if not (isinstance(protocol, Protocol) or (isinstance(protocol, type) and issubclass(protocol, Protocol))):
-        raise TypeError(f"check_protocol takes a subclass of Protocol or an instance of one, got {protocol!r}")
-    return tuple(Check(function, protocol) for function in _FUNCTIONS["protocol"])
+    return check_component("protocol", protocol)

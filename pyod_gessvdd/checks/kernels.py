@@ -16,6 +16,7 @@ from pyod_gessvdd.checks.check import CheckFailed, CheckFunction, refuses_polite
 from pyod_gessvdd.checks.common import Kind, common_checks
 from pyod_gessvdd.components.validation import check_features, check_fit_features, check_residual
 from pyod_gessvdd.errors import ComponentError, ModelFileError
+from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.saving.decoding import Decoder
 from pyod_gessvdd.saving.encoding import Encoder
 
@@ -304,6 +305,29 @@ def _slack(kernel: Any, K: Array, lengths: Array) -> float:
     return (ROUNDING + kernel.inner_product_error) * size
 
 
+def check_kernel_learns_by_moments(kernel: Any) -> str | None:
+    """A kernel that declares it learns the same from two rows whose columns have the same means and variances."""
+    if not kernel.learns_by_moments:
+        return "it declares learns_by_moments = False"
+    train = _inputs(kernel, 0)["X"]
+    two_rows = np.stack([train.mean(axis=0) - train.std(axis=0), train.mean(axis=0) + train.std(axis=0)])
+    answers = []
+    for rows in (train, two_rows):
+        fitted = clone(kernel)
+        if "random_state" in fitted.get_params():
+            fitted.set_params(random_state=0)
+        if isinstance(fitted, PairwiseKernel):
+            fitted.prepare_weighted(rows, None)
+            answers.append(fitted.gram(train, train))
+        else:
+            answers.append(np.asarray(fitted.fit(rows).features(train)))
+    require(
+        same(answers[0], answers[1], ROUNDING),
+        "two rows with the same means and variances teach it something else; set learns_by_moments = False",
+    )
+    return None
+
+
 def _check_on(kernel: Any, on: str, change: Callable[[Array], Array]) -> None:
     train = change(data.rows(0))
     X = _input(kernel, train, train)
@@ -353,6 +377,7 @@ CHECKS: tuple[CheckFunction, ...] = (
     check_kernel_gram,
     check_kernel_inner_products,
     check_kernel_residual_completes_the_length,
+    check_kernel_learns_by_moments,
     check_kernel_on_one_column,
     check_kernel_on_duplicates,
     check_kernel_on_a_constant_column,

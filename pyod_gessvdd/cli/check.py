@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pyod_gessvdd.checks import CONTRACTS, is_of
 from pyod_gessvdd.checks.outcomes import FAILED, NOT_APPLICABLE, PASSED, outcomes
-from pyod_gessvdd.components.registry import KINDS, key, registry
+from pyod_gessvdd.components.registry import EXTENSIONS, KINDS, key, registry
 from pyod_gessvdd.errors import SpecError, UnknownComponentError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ Examples:
   gessvdd check 'knn(n_neighbors=7)' --verbose
   gessvdd check my_package.graphs:MyGraph
   gessvdd check --kind kernel
+  gessvdd check --kind protocol
   gessvdd check --all --json | jq '.[] | select(.result == "failed")'
 """
 
@@ -38,7 +40,7 @@ Examples:
 @click.command("check", epilog=EXAMPLES)
 @click.argument("name", required=False)
 @click.option(
-    "--kind", type=click.Choice(list(KINDS)), help="What the component is, where a name has several meanings."
+    "--kind", type=click.Choice(list(CONTRACTS)), help="What the component is, where a name has several meanings."
 )
 @click.option("--all", "everything", is_flag=True, help="All installed components, as without NAME.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per component and check.")
@@ -49,8 +51,9 @@ def command(
 ) -> None:
     """Check whether components keep their contract.
 
-    NAME is an installed component's name, alias or spec string, or a class as package.module:Class, which need not be
-    registered; the current folder is searched for it too. Without NAME all installed components are checked.
+    NAME is an installed component's name, alias or spec string, the name of a metric or a protocol of experiments, or
+    a class (of a metric, its record) as package.module:Class, which need not be registered; the current folder is
+    searched for it too. Without NAME everything that is installed is checked.
 
     The exit code is 0 if every check passes, 1 if one fails, 2 if there is nothing to check by that name.
     """
@@ -75,26 +78,33 @@ def command(
 
 
 def _installed(kind: str | None) -> list[Target]:
-    order = list(KINDS)
+    order = list(CONTRACTS)
     found = [(entry.kind, entry.component) for entry in registry().registrations if kind in (None, entry.kind)]
+    found += [target for of_kind in EXTENSIONS if kind in (None, of_kind) for target in _extensions(of_kind)]
     return sorted(found, key=lambda target: (order.index(target[0]), target[1].name))
+
+
+def _extensions(kind: str) -> list[Target]:
+    """The metrics or protocols that are installed."""
+    return [(kind, extension) for extension in registry().extensions(kind, CONTRACTS[kind]).values()]
 
 
 def _named(name: str, kind: str | None) -> list[Target]:
     """The components that a name stands for: more than one if a kernel and a graph share it."""
-    kinds = list(KINDS) if kind is None else [kind]
+    kinds = list(CONTRACTS) if kind is None else [kind]
     if ":" in name:
         component = _imported(name)
-        found = [(of_kind, component) for of_kind in kinds if issubclass(component, KINDS[of_kind])]
+        found = [(of_kind, component) for of_kind in kinds if is_of(of_kind, component)]
         if not found:
-            expected = " or ".join(KINDS[of_kind].__name__ for of_kind in kinds)
+            expected = " or ".join(CONTRACTS[of_kind].__name__ for of_kind in kinds)
             raise click.UsageError(f"{name!r} is not a component; expected a subclass of {expected}")
         return found
     from pyod_gessvdd.components.specs import resolve
 
     refusals: list[Exception] = []
-    found = []
-    for of_kind in kinds:
+    found = [target for of_kind in EXTENSIONS if of_kind in kinds for target in _extensions(of_kind)]
+    found = [target for target in found if key(target[1].name) == key(name)]
+    for of_kind in [one for one in kinds if one in KINDS]:
         try:
             found.append((of_kind, resolve(of_kind, name)))
         except (UnknownComponentError, SpecError) as error:
@@ -107,15 +117,17 @@ def _named(name: str, kind: str | None) -> list[Target]:
 
 
 def _unknown(name: str) -> str:
-    spellings = {spelling: entry for entry in registry().registrations for spelling in entry.names}
+    spellings: dict[str, Target] = {key(target[1].name): target for kind in EXTENSIONS for target in _extensions(kind)}
+    spellings |= {name: (entry.kind, entry.component) for entry in registry().registrations for name in entry.names}
     near = difflib.get_close_matches(key(name), spellings, n=1)
     sentence = f"unknown component {name!r}"
-    sentence += ", did you mean the {0.kind} {0.component.name!r}?".format(spellings[near[0]]) if near else "."
+    kind, component = spellings[near[0]] if near else ("", None)
+    sentence += f", did you mean the {kind} {component.name!r}?" if component else "."
     return "; ".join([f"{sentence} `gessvdd plugins` lists what is installed", *map(str, registry().failures)])
 
 
-def _imported(name: str) -> type:
-    """The class that ``package.module:Class`` names."""
+def _imported(name: str) -> Any:
+    """The class, or the metric's record, that ``package.module:Class`` names."""
     module, _, qualname = name.partition(":")
     # The console script's path begins with its own folder; an author's module is where the author is.
     sys.path.insert(0, os.getcwd())
@@ -129,7 +141,7 @@ def _imported(name: str) -> type:
         raise click.UsageError(f"cannot import {name!r} ({what}); write package.module:Class") from error
     finally:
         sys.path.remove(os.getcwd())
-    if not isinstance(found, type):
+    if not isinstance(found, type | CONTRACTS["metric"]):
         raise click.UsageError(f"{name!r} is a {type(found).__name__}; expected a class")
     return found
 

@@ -17,6 +17,7 @@ Examples:
   gessvdd score model.gessvdd new.parquet -o scored.parquet --explain outliers
   gessvdd score model.gessvdd new.csv -o scored.csv --top 0 --prefix gessvdd_
   gessvdd score model.gessvdd new.csv -o - --missing drop | head
+  gessvdd score model.gessvdd many-files/ -o scored.parquet --scheduler tcp://10.0.0.1:8786
   gessvdd score iforest.pyod new.csv -o scored.csv --trusted
 """
 
@@ -50,6 +51,7 @@ Examples:
     "[default: as at fit]",
 )
 @reading_options
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786, for large Parquet.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(
     model: Path,
@@ -60,6 +62,7 @@ def command(
     explain: str,
     prefix: str,
     missing: str | None,
+    scheduler: str | None,
     force: bool,
     **reading: Any,
 ) -> None:
@@ -89,9 +92,13 @@ def command(
     if suffix(out) == ".parquet" and is_large(data):
         with Progress(Console(stderr=True, highlight=False), "rows") as progress:
             progress.start(n_rows_of(data))
-            n_scored, n_outliers = score_large(scorer, data, out, missing, progress.update)
+            n_scored, n_outliers = score_large(scorer, data, out, missing, progress.update, scheduler)
         click.echo(f"{n_scored:,} rows scored, {n_outliers:,} of them outliers; written to {out}")
         return
+    if scheduler is not None:
+        raise click.UsageError(
+            f"--scheduler is for large Parquet that is scored into Parquet, and {data} into {out} is not that"
+        )
     raw = read_table(data, **reading)
     scorer.check(raw.frame, data)
     prepared = card.preparation.apply(raw.frame.reset_index(drop=True), data, missing)

@@ -412,6 +412,10 @@ class Kernel(Component):
         found by differences.
     supports_sample_weight : bool
         Whether :meth:`fit_features` takes weights: an integer weight must do what repeating the row does.
+    learns_by_moments : bool
+        Whether ``fit`` (of a pairwise kernel ``prepare``) uses no more of the training rows than the number of their
+        columns and these columns' means and variances. Such a kernel can be fitted to rows that do not fit in memory:
+        it is given two rows that have the same means and variances.
     averages_views : bool
         Whether the kernel is a mean over several views of a row; the columns of the views come side by side, and
         ``n_views_`` is their number.
@@ -426,6 +430,7 @@ class Kernel(Component):
     inner_product_error: ClassVar[float] = 0.0
     differentiable: ClassVar[bool] = False
     supports_sample_weight: ClassVar[bool] = False
+    learns_by_moments: ClassVar[bool] = False
     averages_views: ClassVar[bool] = False
     n_views_: int = 1
 

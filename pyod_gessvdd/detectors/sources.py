@@ -14,7 +14,6 @@ from pyod_gessvdd.sources.arrays import ArraySource
 from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.streamed.columns import HELD_ROWS, Column, discarded_on_error
 from pyod_gessvdd.streamed.order import OrderStatistics, Values
-from pyod_gessvdd.streamed.sums import Moments
 
 Array = np.ndarray
 
@@ -84,19 +83,14 @@ def _learn_threshold(detector: Any, source: Source, values: Values, boundary_sco
             "a PyThresh object needs all scores in memory; give contamination as a number, or fit a source of at most "
             f"{HELD_ROWS:,} rows"
         )
-    ends = list(source.map(_Range(values)))
-    total: Moments = sum((part for _, _, part in ends[1:]), start=ends[0][2])
     order = OrderStatistics(source, values)
     by_share = detector.threshold == "contamination"
     threshold = float(order.quantiles([1.0 - float(detector.contamination)])[0]) if by_share else boundary_score
-    detector._take_threshold(
-        threshold,
-        (min(low for low, _, _ in ends), max(high for _, high, _ in ends)),
-        float(total.mean[0]),
-        float(np.sqrt(total.scatter[0, 0] / total.n_rows)),
-    )
+    spread = order.spread
+    deviation = float(np.sqrt(spread.moments.scatter[0, 0] / spread.moments.n_rows))
+    detector._take_threshold(threshold, (spread.low, spread.high), float(spread.moments.mean[0]), deviation)
     # With a share that was asked for nobody needs to count.
-    above = 0 if by_share else sum(source.map(_Above(values, threshold)))
+    above = 0 if by_share else source.total(_Above(values, threshold))
     detector._outlier_rate = detector._expected_outlier_rate(source.n_rows, above)
     detector._calibrate(order.sketch(KEPT_SCORES))
 
@@ -120,21 +114,6 @@ class _TrustedOf(_ScoresOf):
 
 def _first_column(block: Array, rows: Array) -> Array:
     return block[:, 0]
-
-
-class _Range:
-    """The smallest and the largest score of a block, and their moments."""
-
-    def __init__(self, values: Values) -> None:
-        self.values = values
-
-    def __call__(self, block: Array, rows: Array) -> tuple[float, float, Moments]:
-        scores = self.values(block, rows)
-        if not len(scores):
-            return np.inf, -np.inf, Moments(0, np.zeros(1), np.zeros((1, 1)))
-        mean = scores.mean()
-        moments = Moments(len(scores), np.array([mean]), np.array([[((scores - mean) ** 2).sum()]]))
-        return float(scores.min()), float(scores.max()), moments
 
 
 class _Above:

@@ -22,13 +22,14 @@ from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, upper_bounds
 from pyod_gessvdd.feature_map import FeatureMap
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.linalg import RELATIVE_ZERO, row_blocks
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp.auto import Auto
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 from pyod_gessvdd.residual import LEFT_OUT_POWER, left_out_factor, leverage_of
 from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.streamed import graphs, sphere
+from pyod_gessvdd.streamed.kernels import check_streamable_kernel, fit_kernel
 from pyod_gessvdd.streamed.order import draw_by_content
 from pyod_gessvdd.streamed.scaling import learn_scaling
 from pyod_gessvdd.streamed.sphere import StreamedSolution
@@ -107,7 +108,9 @@ class StreamedModel:
     alpha_mean: Array | None = None
 
 
-def check_streamable(parts: Components, settings: dict[str, Any], boundary: type[Boundary], whole: bool) -> None:
+def check_streamable(
+    parts: Components, settings: dict[str, Any], boundary: type[Boundary], whole: bool, n_rows: int
+) -> None:
     """One sentence about the first thing that needs all rows in memory, and what does not."""
     if boundary is not Sphere:
         raise ValueError("a half-space needs all rows in memory; the detectors with a sphere accept a source")
@@ -121,11 +124,8 @@ def check_streamable(parts: Components, settings: dict[str, Any], boundary: type
     if parts.feature_laplacian is not None:
         raise ValueError("a graph over the columns needs all rows in memory; use feature_laplacian=None with a source")
     kernel, updater, backend = parts.kernel, parts.updater, parts.qp_backend
-    if not (whole or kernel.is_identity):
-        raise ValueError(
-            f"a subspace of the features of kernel {kernel.name!r} needs all rows in memory; kernel='linear', and with "
-            "n_components='all' any kernel that has a whole space, accept a source"
-        )
+    if not whole:
+        check_streamable_kernel(kernel, n_rows)
     if whole and isinstance(parts.laplacian, NoGraph):
         raise ValueError(
             "a whole space without a graph is described by the kernel matrix of all rows; laplacian='identity' accepts "
@@ -239,7 +239,10 @@ def _in_subspace(
     if rule is not None:
         known = survey(rows)
     scaling = learn_scaling(rows, known, parts.kernel, center=center, standardize=settings["standardize"])
-    total = known.after(scaling) or moments(rows.mapped(scaling.apply, scaling.n_views * source.n_columns))
+    scaled = rows.mapped(scaling.apply, scaling.n_views * source.n_columns)
+    total = known.after(scaling) or moments(scaled)
+    if not parts.kernel.is_identity:
+        total = fit_kernel(parts.kernel, scaled, total)
     mean = None
     if center:
         size = np.sqrt(float(np.trace(total.around_zero)) / (total.n_rows * len(total.mean)))
@@ -284,7 +287,7 @@ def _in_subspace(
         has_left_out,
         solution.places[solution.boundary],
         [] if rule is None else rule.history,
-        solution.alpha_mean,
+        solution.alpha_mean if parts.kernel.is_identity else None,
     )
 
 
@@ -320,11 +323,21 @@ class PointsOf:
     def __call__(self, block: Array) -> tuple[Array, Array | None]:
         """The points of a block."""
         if self.product is None:
-            return self.subspace.points(*self.feature_map.features(block))
+            return self._in_parts(block)
         W, b = self.product
         Z = (block if self.before is None else self.before.apply(block)) @ W.T
         Z -= b
         return Z, None
+
+    def _in_parts(self, block: Array) -> tuple[Array, Array | None]:
+        """By features, which are many more numbers than the points: never of many rows at once."""
+        if not len(block):
+            return np.empty((0, len(self.subspace.Q))), None
+        feature_map = self.feature_map
+        cost = max(feature_map.kernel.row_cost(block.shape[1]), feature_map.n_features)
+        parts = [self.subspace.points(*feature_map.features(block[rows])) for rows in row_blocks(len(block), cost)]
+        residuals = [residual2 for _, residual2 in parts if residual2 is not None]
+        return np.concatenate([Z for Z, _ in parts]), np.concatenate(residuals) if residuals else None
 
 
 class _FeaturesOf:
@@ -332,6 +345,8 @@ class _FeaturesOf:
         self.feature_map = feature_map
 
     def __call__(self, block: Array) -> Array:
+        if not len(block):
+            return np.empty((0, self.feature_map.n_features))
         return self.feature_map.features(block)[0]
 
 
@@ -361,7 +376,8 @@ class SourceData:
     @cached_property
     def features(self) -> Source:
         """The features of the rows."""
-        return self.rows.mapped(_FeaturesOf(self.feature_map), self.feature_map.n_features)
+        cost = self.feature_map.kernel.row_cost(self.rows.n_columns)
+        return self.rows.mapped(_FeaturesOf(self.feature_map), self.feature_map.n_features, cost)
 
     @cached_property
     def S_x(self) -> Array | None:
@@ -428,6 +444,7 @@ class _SubspaceRows:
         power: float,
     ) -> None:
         self.description, self.solution = description, solution
+        self.sphere = Sphere(solution.center, solution.radius2)
         self.keep, self.unit, self.power = keep, unit, power
 
     def __call__(self, block: Array, rows: Array) -> RowResults:
@@ -435,11 +452,9 @@ class _SubspaceRows:
             return NO_ROWS
         trusted = np.ones(len(block), dtype=bool) if self.keep is None else self.keep(block, rows)
         Z, residual2 = self.solution.points_of(block)
-        alpha = self.solution.alpha_at(Z, residual2, rows)
-        if self.unit > 0:
-            factor = left_out_factor(leverage_of(Z, residual2, self.unit), self.power)
-            scores = self.description.boundary.scores(Z, residual2)
-            scores = np.where(trusted, scores * factor, scores)
-        else:
-            scores = self.description.scores(block)
+        factor = left_out_factor(leverage_of(Z, residual2, self.unit), self.power) if self.unit > 0 else 1.0
+        # Without left-out scores those of a row are what it has as a new row, to the last bit.
+        scores = self.sphere.scores(Z, residual2) if self.unit > 0 else self.description.scores(block)
+        alpha = self.solution.alpha_of(scores * self.sphere.unit, rows)
+        scores = scores * np.where(trusted, factor, 1.0)
         return RowResults.of(scores, np.where(trusted, alpha, 0.0), trusted, self.solution.C)

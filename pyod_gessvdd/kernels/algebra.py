@@ -87,6 +87,11 @@ class _Compound(PairwiseKernel):
         return all(kernel.positive_definite for kernel in self.kernels)
 
     @property
+    def learns_by_moments(self) -> bool:  # type: ignore[override]
+        """Whether all of them do."""
+        return all(kernel.learns_by_moments for kernel in self.parts)
+
+    @property
     def needs_centring(self) -> bool:  # type: ignore[override]
         """Whether any of them does."""
         return any(kernel.needs_centring for kernel in self.parts)

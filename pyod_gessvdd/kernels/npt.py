@@ -7,9 +7,11 @@ kernel vector against the landmarks and one matrix product:  φ(x) = k(x, landma
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -121,15 +123,24 @@ class PairwiseKernel(Kernel):
         The latter is found on the way: another pass would compute all kernel vectors again. It is None where a subclass
         has a residual of its own.
         """
+        self.check_limits()
+        self.prepare_weighted(X, sample_weight)
+        fit = self._fit_exact if self.is_exact(len(X)) else self._fit_nystroem
+        features, missed = fit(X, sample_weight)
+        return features, missed if self._keeps_own_residual() else None
+
+    def check_limits(self) -> None:
+        """Errors about ``energy`` and ``max_features``."""
         if self.energy is not None and not (isinstance(self.energy, Real) and 0.0 < self.energy <= 1.0):
             raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
         limit = self.max_features
         if limit is not None and not (isinstance(limit, Integral) and limit >= 1):
             raise ValueError(f"max_features must be a positive integer or None, got {limit!r}")
-        self.prepare_weighted(X, sample_weight)
-        fit = self._fit_exact if self.is_exact(len(X)) else self._fit_nystroem
-        features, missed = fit(X, sample_weight)
-        return features, missed if self._keeps_own_residual() else None
+
+    @property
+    def learns_by_moments(self) -> bool:  # type: ignore[override]
+        """Whether nothing is prepared; a kernel with a width overrides it."""
+        return type(self).prepare is PairwiseKernel.prepare
 
     @property
     def has_whole_space(self) -> bool:
@@ -242,39 +253,62 @@ class PairwiseKernel(Kernel):
         return U, self._missed(centred, U)
 
     def _fit_nystroem(self, X: Array, sample_weight: Array | None) -> tuple[Array, Array]:
-        """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut."""
-        self.landmarks_ = self._draw_landmarks(X)
-        m = len(self.landmarks_)
-        K = self._checked(self.gram(self.landmarks_, self.landmarks_), m, m)
+        """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut.
+
+        Two passes over the rows, so that only N × F numbers are kept.
+        """
+        landmarks = self._draw_landmarks(X)
+
+        def total(sums_of: Callable[[Array, Array], LandmarkSums]) -> LandmarkSums:
+            blocks = row_blocks(len(X), len(landmarks))
+            weights = np.ones(len(X)) if sample_weight is None else sample_weight
+            return reduce(operator.add, (sums_of(X[rows], weights[rows]) for rows in blocks))
+
+        self.learn_map(landmarks, total)
+        blocks = [self.features_and_residual(X[rows]) for rows in row_blocks(len(X), len(landmarks))]
+        features = np.vstack([phi for phi, _ in blocks])
+        signs = orientation(features)
+        features *= signs
+        self.turn(signs)
+        return features, np.concatenate([missed for _, missed in blocks])
+
+    def learn_map(
+        self,
+        landmarks: Array,
+        total: Callable[[Callable[[Array, Array], LandmarkSums]], LandmarkSums],
+    ) -> None:
+        """The Nyström map of some landmarks, from sums over all rows; what turns its features is left open.
+
+        Parameters
+        ----------
+        landmarks : ndarray of shape (m, D)
+            The landmarks.
+        total : callable
+            From a function of a block of rows and their weights to the sum of what it returns for all.
+        """
+        self.landmarks_ = landmarks
+        m = len(landmarks)
+        K = self._checked(self.gram(landmarks, landmarks), m, m)
         eigenvalues, U = scipy.linalg.eigh(K)
         self.rounding_ = RANK_TOLERANCE * float(eigenvalues.max())
         keep = eigenvalues > self.rounding_
         whiten = U[:, keep] / np.sqrt(eigenvalues[keep])
-
-        # Two passes over the rows, so that only N × F numbers are kept. The first adds up around the landmarks' mean:
-        # under a wide kernel all rows look much like it, and their differences must keep their digits.
+        # Around the landmarks' mean: under a wide kernel all rows look much like it, and their differences must keep
+        # their digits.
         shift = K.mean(axis=0) @ whiten if self._centers() else np.zeros(whiten.shape[1])
-        weights = np.ones(len(X)) if sample_weight is None else sample_weight
-        total, scatter = np.zeros(len(shift)), np.zeros((len(shift), len(shift)))
-        for rows in row_blocks(len(X), m):
-            block = self.gram(X[rows], self.landmarks_) @ whiten - shift
-            total += weights[rows] @ block
-            scatter += block.T @ (block if sample_weight is None else weights[rows, None] * block)
-        moved = total / weights.sum() if self._centers() else np.zeros(len(shift))
+        sums = total(_ByLandmarks(self, whiten, shift))
+        moved = sums.total / sums.weight if self._centers() else np.zeros(len(shift))
         mean = shift + moved
-        _, V = self._leading(*scipy.linalg.eigh(scatter - weights.sum() * np.outer(moved, moved)))
+        _, V = self._leading(*scipy.linalg.eigh(sums.scatter - sums.weight * np.outer(moved, moved)))
         self.map_ = whiten @ V
         self.offset_ = mean @ V
         self.mean_map_ = whiten @ mean
         self.mean_norm2_ = float(mean @ mean)
-        blocks = [self.features_and_residual(X[rows]) for rows in row_blocks(len(X), m)]
-        features = np.vstack([phi for phi, _ in blocks])
-        missed = np.concatenate([missed for _, missed in blocks])
-        signs = orientation(features)
-        features *= signs
+
+    def turn(self, signs: Array) -> None:
+        """Change the signs of features: those that make each one's largest entry positive, whoever has the rows."""
         self.map_ *= signs
         self.offset_ *= signs
-        return features, missed
 
     def checked_gram(self, X: Array) -> Array:
         """K of all pairs of rows of X, checked to be a symmetric matrix of finite numbers."""
@@ -282,17 +316,21 @@ class PairwiseKernel(Kernel):
 
     def landmark_places(self, X: Array) -> Array:
         """The places of ``n_landmarks`` rows drawn at random, in the order of their content."""
-        count = (FEWER_LANDMARKS if len(X) > MAX_EXACT else LANDMARKS) if self.n_landmarks is None else self.n_landmarks
+        random = check_random_state(self.random_state)
+        drawn = np.sort(random.choice(len(X), self.landmark_count(len(X)), replace=False))
+        return rows_by_content(X)[drawn]
+
+    def landmark_count(self, n_rows: int) -> int:
+        """How many landmarks so many rows have; errors about ``n_landmarks`` and ``landmarks`` are raised here."""
+        if self.landmarks not in ("uniform", "kmeans"):
+            raise ValueError(f"landmarks must be 'uniform' or 'kmeans', got {self.landmarks!r}")
+        count = (FEWER_LANDMARKS if n_rows > MAX_EXACT else LANDMARKS) if self.n_landmarks is None else self.n_landmarks
         if not isinstance(count, Integral) or count < 1:
             raise ValueError(f"n_landmarks must be at least 1, got {count!r}; give a whole number of rows")
-        random = check_random_state(self.random_state)
-        drawn = np.sort(random.choice(len(X), min(int(count), len(X)), replace=False))
-        return rows_by_content(X)[drawn]
+        return min(int(count), n_rows)
 
     def _draw_landmarks(self, X: Array) -> Array:
         """Rows drawn at random, or the centres of k-means; in the order of their content either way."""
-        if self.landmarks not in ("uniform", "kmeans"):
-            raise ValueError(f"landmarks must be 'uniform' or 'kmeans', got {self.landmarks!r}")
         places = self.landmark_places(X)
         if self.landmarks == "kmeans" and len(places) < len(X):
             return k_means(X, len(places), check_random_state(self.random_state)).cluster_centers_
@@ -327,3 +365,35 @@ class PairwiseKernel(Kernel):
                     f"{who} returned a matrix that is not symmetric: |K − Kᵀ| reaches {difference:.3g}"
                 )
         return K
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkSums:
+    """What the Nyström map needs of all rows.
+
+    Attributes
+    ----------
+    weight : float
+        How many rows there are, or the sum of their weights.
+    total, scatter : ndarray of shape (F,) and (F, F)
+        The sums of their features, and of the features' products.
+    """
+
+    weight: float
+    total: Array
+    scatter: Array
+
+    def __add__(self, other: LandmarkSums) -> LandmarkSums:
+        return LandmarkSums(self.weight + other.weight, self.total + other.total, self.scatter + other.scatter)
+
+
+class _ByLandmarks:
+    """The sums of one block."""
+
+    def __init__(self, kernel: PairwiseKernel, whiten: Array, shift: Array) -> None:
+        self.kernel, self.whiten, self.shift = kernel, whiten, shift
+
+    def __call__(self, X: Array, weights: Array) -> LandmarkSums:
+        block = self.kernel.gram(X, self.kernel.landmarks_) @ self.whiten - self.shift
+        weighted = block if (weights == 1.0).all() else weights[:, None] * block
+        return LandmarkSums(float(weights.sum()), weights @ block, block.T @ weighted)

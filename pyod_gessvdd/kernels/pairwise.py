@@ -94,6 +94,11 @@ class WidthKernel(PairwiseKernel):
 
     gamma: Any = None
 
+    @property
+    def learns_by_moments(self) -> bool:  # type: ignore[override]
+        """Unless the width is a median of distances."""
+        return not (isinstance(self.gamma, str) and self.gamma == "median")
+
     def prepare(self, X: Array, sample_weight: Array | None = None) -> None:
         """Find the width."""
         self.gamma_ = kernel_width("scale" if self.gamma is None else self.gamma, X, self.random_state, sample_weight)

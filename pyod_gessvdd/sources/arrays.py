@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.errors import SourceError
-from pyod_gessvdd.sources.source import BLOCK_ELEMENTS, Result, Source
+from pyod_gessvdd.sources.source import BLOCK_ELEMENTS, Result, Source, in_order
 
 Array = np.ndarray
 
@@ -41,10 +41,13 @@ class ArraySource(Source):
 
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for each block."""
-        for start in range(0, self.n_rows, self.block_rows):
+
+        def of_block(start: int) -> Result:
             stop = min(start + self.block_rows, self.n_rows)
             block = self.X[start:stop] if self._file is None else self._file.read(start, stop)
-            yield function(np.ascontiguousarray(block, dtype=np.float64), np.arange(start, stop))
+            return function(np.ascontiguousarray(block, dtype=np.float64), np.arange(start, stop))
+
+        yield from in_order(of_block, ((start,) for start in range(0, self.n_rows, self.block_rows)))
         if self._file is not None:
             self._file.check()
 
@@ -91,10 +94,10 @@ class _MappedFile:
         self.check()
         width = self.shape[1] * self.dtype.itemsize
         rows = np.empty((len(places), self.shape[1]), self.dtype)
-        with open(self.path, "rb") as file:
+        with open(self.path, "rb", buffering=0) as file:
             for row, place in zip(rows, places.tolist(), strict=True):
                 file.seek(self.offset + place * width)
-                if file.readinto(row.data) != width:
+                if file.readinto(row) != width:
                     raise changed(self.path)
         return rows
 

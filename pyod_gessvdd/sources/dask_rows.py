@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from pyod_gessvdd.errors import SourceError, warn
-from pyod_gessvdd.sources.source import Result, Source
+from pyod_gessvdd.linalg import row_blocks
+from pyod_gessvdd.sources.source import Joined, Result, Source, Taken, keep_memory
 
 Array = np.ndarray
 
@@ -79,24 +82,38 @@ class DaskSource(Source):
 
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for each block, computed by the scheduler."""
+        return iter(self._computed(function))
+
+    def total(self, function: Callable[[Array, Array], Result]) -> Result:
+        """The sum of what the function returns; a worker walks its blocks in small ones, which stay in its cache."""
+        return reduce(operator.add, self._computed(_InSmallBlocks(function)))
+
+    def take(self, places: Array) -> Array:
+        """Some rows, asked of the blocks that have them."""
+        blocks = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
+        found = self._computed(Taken(places), blocks.tolist())
+        return np.concatenate(found) if found else np.empty((0, self.n_columns))
+
+    def _computed(
+        self, function: Callable[[Array, Array], Result], blocks: list[int] | None = None
+    ) -> Sequence[Result]:
         import dask
 
         if self._client is not None and self._client.status not in ("running", "connecting"):
             # Without its client Dask would go on in this process.
-            raise _gone(f"the client is {self._client.status}")
+            raise gone(f"the client is {self._client.status}")
         try:
-            results = dask.compute(*self._tasks(function))
+            return dask.compute(*self._tasks(function, blocks))
         except Exception as error:
-            if _is_of_connection(error):
-                raise _gone(type(error).__name__) from error
+            if is_of_connection(error):
+                raise gone(type(error).__name__) from error
             raise
-        return iter(results)
 
     def lazy(self, function: Callable[[Array, Array], tuple[Array, ...]], example: tuple[Array, ...]) -> list[Any]:
         """One Dask array for each array that the function returns."""
         import dask.array
 
-        tasks = self._tasks(function)
+        tasks = self._tasks(_JoinedBlocks(function))
         return [
             dask.array.concatenate(
                 [
@@ -107,7 +124,8 @@ class DaskSource(Source):
             for place, values in enumerate(example)
         ]
 
-    def _tasks(self, function: Callable[[Array, Array], Any]) -> list[Any]:
+    def _tasks(self, function: Callable[[Array, Array], Any], blocks: list[int] | None = None) -> list[Any]:
+        """One task for each block, or for some of them."""
         import dask
 
         apply = dask.delayed(_applied, pure=False)
@@ -117,7 +135,9 @@ class DaskSource(Source):
             # for a worker that has the node and not the block might be chosen, and rows would move to it.
             carried = dask.delayed(carried, pure=False)
         tasks, homes = [], self._homes()
-        for number, block, start, length in zip(self._numbers, self._blocks, self._starts, self._lengths, strict=True):
+        for place in range(len(self._blocks)) if blocks is None else blocks:
+            number, block = self._numbers[place], self._blocks[place]
+            start, length = self._starts[place], self._lengths[place]
             # Where the block is, unless that worker has gone: an idle worker would fetch the rows otherwise.
             workers = homes.get(block.key)
             with dask.annotate(workers=list(workers), allow_other_workers=True) if workers else nullcontext():
@@ -129,6 +149,25 @@ class DaskSource(Source):
         if self._client is None:
             return {}
         return self._client.sync(self._client.scheduler.who_has, keys=[block.key for block in self._blocks])
+
+
+class _InSmallBlocks:
+    """The sum of what a function returns for the parts of a block."""
+
+    def __init__(self, function: Callable[[Array, Array], Any]) -> None:
+        self.function = function
+
+    def __call__(self, block: Array, rows: Array) -> Any:
+        keep_memory()
+        return reduce(operator.add, (self.function(block[part], rows[part]) for part in row_blocks(*block.shape)))
+
+
+class _JoinedBlocks(_InSmallBlocks):
+    """The arrays that a function returns for the parts of a block, one after the other."""
+
+    def __call__(self, block: Array, rows: Array) -> tuple[Array, ...]:
+        keep_memory()
+        return Joined([self.function(block[part], rows[part]) for part in row_blocks(*block.shape)]).arrays()
 
 
 class _Carried:
@@ -180,11 +219,12 @@ def _check_kind(kind: Any, what: str) -> None:
         raise SourceError(f"{what} holds values of type {kind}; a source needs numbers: convert or drop it first")
 
 
-def _gone(why: str) -> SourceError:
+def gone(why: str) -> SourceError:
+    """What is said of a scheduler that no longer answers."""
     return SourceError(f"the Dask scheduler went away during a pass over the rows ({why}); fit again when it is back")
 
 
-def _is_of_connection(error: BaseException) -> bool:
+def is_of_connection(error: BaseException) -> bool:
     """Whether an error is that of a connection, decided without importing ``distributed``."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & {"CommClosedError", "FutureCancelledError", "CancelledError"})

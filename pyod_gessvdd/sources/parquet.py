@@ -10,7 +10,7 @@ import numpy as np
 
 from pyod_gessvdd.errors import SourceError
 from pyod_gessvdd.sources.arrays import changed, fingerprint
-from pyod_gessvdd.sources.source import BLOCK_ELEMENTS, Result, Source
+from pyod_gessvdd.sources.source import BLOCK_ELEMENTS, Result, Source, in_order
 
 Array = np.ndarray
 
@@ -59,7 +59,7 @@ class ParquetSource(Source):
 
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for each block."""
-        return (function(*block) for block in self._blocks(self.names or []))
+        return in_order(function, self._blocks(self.names or []))
 
     def _blocks(self, names: list[str]) -> Iterator[tuple[Array, Array]]:
         parquet = pyarrow_parquet()

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import operator
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
+
+from pyod_gessvdd.linalg import one_thread_each, row_blocks
 
 Array = np.ndarray
 Result = TypeVar("Result")
 
 #: Numbers per block unless the source has blocks of its own: 4 MiB of float64.
 BLOCK_ELEMENTS = 1 << 19
+#: What the C library keeps of the memory of blocks; the most that it can be made to keep is 32 MiB.
+KEPT_BYTES = 31 << 20
 #: Up to this many rows a source is read into memory and fitted there.
 SMALL_ROWS = 100_000
 
@@ -51,6 +61,13 @@ class Source(ABC):
             another process: what it returns travels, so it returns sums and not rows.
         """
 
+    def total(self, function: Callable[[Array, Array], Result]) -> Result:
+        """The sum of what ``function`` returns for each block, by its ``+``, in the order of the rows.
+
+        Where blocks are in other processes they are added up there, and one sum of each travels.
+        """
+        return reduce(operator.add, self.map(function))
+
     @property
     def is_lazy(self) -> bool:
         """Whether results for every row should stay where the rows are, as those of a Dask collection do."""
@@ -70,7 +87,7 @@ class Source(ABC):
 
     def take(self, places: Array) -> Array:
         """Some rows, by their places in ascending order."""
-        found = list(self.map(_Taken(places)))
+        found = list(self.map(Taken(places)))
         return np.concatenate(found) if found else np.empty((0, self.n_columns))
 
     def every(self, stride: int) -> tuple[Array, Array]:
@@ -82,16 +99,80 @@ class Source(ABC):
         """The rows for which ``keep(block, places)`` is True."""
         return Chosen(self, keep)
 
-    def mapped(self, function: Callable[[Array], Array], n_columns: int) -> Mapped:
-        """The rows after a function of each block."""
-        return Mapped(self, function, n_columns)
+    def mapped(self, function: Callable[[Array], Array], n_columns: int, row_cost: int = 0) -> Mapped:
+        """The rows after a function of each block, which is split where a row costs it more numbers than it has."""
+        return Mapped(self, function, n_columns, row_cost)
 
 
-class _Taken:
+def keep_memory() -> None:
+    """Make the C library keep the memory of blocks for the next instead of asking the system for fresh pages.
+
+    These take longer than the sums over them. What decides is the largest array that was ever freed; this one is never
+    touched.
+    """
+    np.empty(KEPT_BYTES // 8)
+
+
+def in_order(function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
+    """What a function returns for each of some arguments, in their order, worked out by as many threads as cores.
+
+    NumPy lets other threads run while it computes, and a block is too small for a BLAS that shares its products out.
+
+    Parameters
+    ----------
+    function : callable
+        What is done to a block; several threads call it at the same time.
+    arguments : iterable of tuple
+        Walked by the thread that asks for results, a little ahead of them.
+    """
+    keep_memory()
+    n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_threads == 1:
+        for given in arguments:
+            yield function(*given)
+        return
+    ahead: deque[Future[Result]] = deque()
+    with one_thread_each(), ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for given in arguments:
+                ahead.append(pool.submit(function, *given))
+                if len(ahead) > n_threads:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for waiting in ahead:
+                waiting.cancel()
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Arrays of several blocks that add up by standing one after the other.
+
+    Attributes
+    ----------
+    blocks : list of tuple of ndarray
+        As many arrays of each block.
+    """
+
+    blocks: list[tuple[Array, ...]]
+
+    def __add__(self, other: Joined) -> Joined:
+        return Joined([*self.blocks, *other.blocks])
+
+    def arrays(self) -> tuple[Array, ...]:
+        """Each of them for all blocks."""
+        return tuple(np.concatenate(parts) for parts in zip(*self.blocks, strict=True))
+
+
+class Taken:
+    """The rows of a block that have some of these places."""
+
     def __init__(self, places: Array) -> None:
         self.places = places
 
     def __call__(self, block: Array, rows: Array) -> Array:
+        """Those of one block."""
         if not len(rows):
             return block
         first, last = np.searchsorted(self.places, [rows[0], rows[-1] + 1])
@@ -118,7 +199,7 @@ class Chosen(Source):
         self.source, self.keep = source, keep
         self.n_columns, self.names = source.n_columns, source.names
         if self.is_lazy:
-            self.n_rows = sum(self.map(_count))
+            self.n_rows = self.total(_count)
         else:
             self.keep = _Remembered.of(source, keep)
             self.n_rows = self.keep.n_rows
@@ -137,6 +218,10 @@ class Chosen(Source):
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for the chosen rows of each block."""
         return self.source.map(_OfChosen(function, self.keep))
+
+    def total(self, function: Callable[[Array, Array], Result]) -> Result:
+        """The sum of that."""
+        return self.source.total(_OfChosen(function, self.keep))
 
 
 class _Remembered:
@@ -179,11 +264,24 @@ class _OfChosen:
 
 
 class Mapped(Source):
-    """The rows of a source after a function of each block."""
+    """The rows of a source after a function of each block.
 
-    def __init__(self, source: Source, function: Callable[[Array], Array], n_columns: int) -> None:
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    function : callable
+        From a block to as many rows of ``n_columns`` numbers.
+    n_columns : int
+        How many these are.
+    row_cost : int, default=0
+        The largest number of values that the function needs for a row: blocks become as small as that asks for.
+    """
+
+    def __init__(self, source: Source, function: Callable[[Array], Array], n_columns: int, row_cost: int = 0) -> None:
         self.source, self.function = source, function
         self.n_rows, self.n_columns = source.n_rows, n_columns
+        self.row_cost = max(row_cost, n_columns, source.n_columns)
 
     @property
     def is_lazy(self) -> bool:
@@ -192,12 +290,33 @@ class Mapped(Source):
 
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for the mapped rows of each block."""
-        return self.source.map(_OfMapped(function, self.function))
+        for parts in self.source.map(_OfMapped(function, self.function, self.row_cost)):
+            yield from parts
+
+    def total(self, function: Callable[[Array, Array], Result]) -> Result:
+        """The sum of that."""
+        return self.source.total(_TotalOfMapped(function, self.function, self.row_cost))
+
+    def take(self, places: Array) -> Array:
+        """Some rows; the function sees no others."""
+        return self.function(self.source.take(places))
 
 
 class _OfMapped:
-    def __init__(self, function: Callable[[Array, Array], Any], before: Callable[[Array], Array]) -> None:
-        self.function, self.before = function, before
+    def __init__(
+        self, function: Callable[[Array, Array], Any], before: Callable[[Array], Array], row_cost: int
+    ) -> None:
+        self.function, self.before, self.row_cost = function, before, row_cost
 
     def __call__(self, block: Array, rows: Array) -> Any:
-        return self.function(self.before(block), rows)
+        return list(self.parts(block, rows))
+
+    def parts(self, block: Array, rows: Array) -> Iterator[Any]:
+        """One for each part of the block; one for a block without rows."""
+        for part in row_blocks(len(block), self.row_cost) if len(block) else [slice(0)]:
+            yield self.function(self.before(block[part]), rows[part])
+
+
+class _TotalOfMapped(_OfMapped):
+    def __call__(self, block: Array, rows: Array) -> Any:
+        return reduce(operator.add, self.parts(block, rows))

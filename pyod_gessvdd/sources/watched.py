@@ -48,6 +48,15 @@ class Watched(Source):
         """As the source does, which may know a quicker way than a pass."""
         return self.source.every(stride)
 
+    def total(self, function: Callable[[Array, Array], Result]) -> Result:
+        """As the source does; where rows are elsewhere, a pass is reported when it has ended."""
+        if not self.is_lazy:
+            return super().total(function)
+        found = self.source.total(function)
+        self.n_passes += 1
+        progress.rows(self.n_passes, self.n_rows, self.n_rows)
+        return found
+
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the source's ``map`` returns, and how many rows that was."""
         self.n_passes += 1

@@ -18,7 +18,7 @@ from pyod_gessvdd.laplacians.weighted_sum import WeightedSum, learn_weights
 from pyod_gessvdd.laplacians.within import Within
 from pyod_gessvdd.linalg import MAX_ROWS, RELATIVE_ZERO, k_means_of_ordered
 from pyod_gessvdd.sources.source import Source
-from pyod_gessvdd.streamed.order import draw_by_content
+from pyod_gessvdd.streamed.order import draw_by_content, drawn_rows
 from pyod_gessvdd.streamed.sums import Moments
 
 Array = np.ndarray
@@ -96,13 +96,9 @@ def _within(laplacian: Within, features: Source, total: Moments, random_state: i
 def _between(laplacian: Between | Within, features: Source, total: Moments, random_state: int) -> Array:
     """Σ_c N_c (μ_c − μ)(μ_c − μ)ᵀ over k-means clusters."""
     random = check_random_state(random_state)
-    places = draw_by_content(features, min(MAX_ROWS, features.n_rows), random, sort=False)
-    order = np.argsort(places)
-    drawn = np.empty((len(places), features.n_columns))
-    drawn[order] = features.take(places[order])
+    drawn = drawn_rows(features, min(MAX_ROWS, features.n_rows), random)
     clusters = k_means_of_ordered(drawn, int(laplacian.n_clusters), random)
-    shape = (int(laplacian.n_clusters), 1 + features.n_columns)
-    sums = sum(features.map(_ByCluster(clusters, total.mean)), start=np.zeros(shape))
+    sums = features.total(_ByCluster(clusters, total.mean))
     sums = sums[sums[:, 0] > 0]
     if isinstance(laplacian, Between) and len(sums) < 2:
         raise ValueError(

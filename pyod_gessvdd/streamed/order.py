@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.linalg import content_direction
-from pyod_gessvdd.sources.source import Source
-from pyod_gessvdd.streamed.sums import moments, skewness_of
+from pyod_gessvdd.sources.source import Joined, Source
+from pyod_gessvdd.streamed.sums import Moments, moments, skewness_of
 
 Array = np.ndarray
 Values = Callable[[Array, Array], Array]
@@ -20,6 +21,27 @@ Values = Callable[[Array, Array], Array]
 SORTED_VALUES = 1 << 22
 #: Above, the values of this many rows, evenly spaced, tell where to look.
 EDGES = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The smallest and the largest of some numbers, and the mean and the scatter of all."""
+
+    low: float
+    high: float
+    moments: Moments
+
+    @classmethod
+    def of(cls, numbers: Array) -> Spread:
+        """That of an array."""
+        if not len(numbers):
+            return cls(np.inf, -np.inf, Moments(0, np.zeros(1), np.zeros((1, 1))))
+        mean = numbers.mean(keepdims=True)
+        scatter = np.array([[((numbers - mean) ** 2).sum()]])
+        return cls(float(numbers.min()), float(numbers.max()), Moments(len(numbers), mean, scatter))
+
+    def __add__(self, other: Spread) -> Spread:
+        return Spread(min(self.low, other.low), max(self.high, other.high), self.moments + other.moments)
 
 
 class OrderStatistics:
@@ -42,20 +64,33 @@ class OrderStatistics:
         self.sorts_all = source.n_rows <= SORTED_VALUES and not source.is_lazy
 
     @cached_property
-    def _sorted(self) -> tuple[Array, Array]:
-        numbers, rows = _joined(self.source.map(_Valued(self.values)))
-        order = np.argsort(numbers, kind="stable")
-        return numbers[order], rows[order]
+    def _all(self) -> tuple[Array, Array]:
+        return self._joined(_Valued(self.values))
 
     @cached_property
-    def _counts(self) -> tuple[Array, Array]:
-        """The edges, ascending, and how many rows lie up to each, and above the last."""
+    def _sorted(self) -> Array:
+        # Without places a sort need not be stable, which is ten times faster.
+        return np.sort(self._all[0])
+
+    def _joined(self, found: _Valued) -> tuple[Array, Array]:
+        numbers, rows = self.source.total(found).arrays()
+        return numbers, rows
+
+    @cached_property
+    def spread(self) -> Spread:
+        """The smallest and the largest number, mean and deviation; they come with the order."""
+        return Spread.of(self._all[0]) if self.sorts_all else self._counts[2]
+
+    @cached_property
+    def _counts(self) -> tuple[Array, Array, Spread]:
+        """The edges, ascending, how many rows lie up to each and above the last, and the spread of all."""
         source = self.source
         # The values of a lazy source travel: as few as leave few between two of them.
         n_edges = min(max(source.n_rows // 500, 1000), EDGES // 8) if source.is_lazy else EDGES
         stride = ceil(source.n_rows / n_edges)
         edges = np.unique(np.concatenate(list(source.map(_Strided(self.values, stride)))))
-        return edges, sum(source.map(_Counted(self.values, edges)), start=np.zeros(len(edges) + 1, dtype=np.int64))
+        found = source.total(_Counted(self.values, edges))
+        return edges, found.counts, found.spread
 
     def at(self, ranks: Array) -> tuple[Array, Array]:
         """The values at ascending ranks, and the places of the rows that have them; equal values in the rows' order.
@@ -66,13 +101,14 @@ class OrderStatistics:
             From zero, ascending.
         """
         if self.sorts_all:
-            numbers, rows = self._sorted
-            return numbers[ranks], rows[ranks]
-        edges, counts = self._counts
+            numbers, rows = self._all
+            picked = np.argsort(numbers, kind="stable")[ranks]
+            return numbers[picked], rows[picked]
+        edges, counts, _ = self._counts
         ends = np.cumsum(counts)
         bins = np.searchsorted(ends, ranks, side="right")
         chosen = np.unique(bins)
-        numbers, rows = _joined(self.source.map(_Valued(self.values, edges, chosen)))
+        numbers, rows = self._joined(_Valued(self.values, edges, chosen))
         order = np.lexsort([rows, numbers])
         # Before the values of a chosen bin come those of the chosen bins before it.
         starts = ends[chosen] - counts[chosen]
@@ -88,7 +124,7 @@ class OrderStatistics:
         below = np.floor(wanted).astype(int)
         above = np.minimum(below + 1, last)
         ranks = np.unique(np.concatenate([below, above]))
-        found, _ = self.at(ranks)
+        found = self._sorted[ranks] if self.sorts_all else self.at(ranks)[0]
         low, high = found[np.searchsorted(ranks, below)], found[np.searchsorted(ranks, above)]
         return low + (high - low) * (wanted - below)
 
@@ -101,8 +137,8 @@ class OrderStatistics:
         """
         wanted = np.linspace(0, self.source.n_rows - 1, count)
         if self.sorts_all:
-            return self._sorted[0][np.unique(wanted.round().astype(int))]
-        edges, counts = self._counts
+            return self._sorted[np.unique(wanted.round().astype(int))]
+        edges, counts, _ = self._counts
         # An edge's rank: what is not above it.
         return np.interp(wanted, np.cumsum(counts)[:-1] - 1.0, edges)
 
@@ -127,6 +163,15 @@ def draw_by_content(source: Source, count: int, random: np.random.RandomState, *
     return np.sort(places) if sort else places
 
 
+def drawn_rows(source: Source, count: int, random: np.random.RandomState) -> Array:
+    """The rows of such a draw themselves, in the order of their content."""
+    places = draw_by_content(source, count, random, sort=False)
+    order = np.argsort(places)
+    rows = np.empty((len(places), source.n_columns))
+    rows[order] = source.take(places[order])
+    return rows
+
+
 class _Along:
     def __init__(self, direction: Array) -> None:
         self.direction = direction
@@ -141,12 +186,12 @@ class _Valued:
     def __init__(self, values: Values, edges: Array | None = None, chosen: Array | None = None) -> None:
         self.values, self.edges, self.chosen = values, edges, chosen
 
-    def __call__(self, block: Array, rows: Array) -> tuple[Array, Array]:
+    def __call__(self, block: Array, rows: Array) -> Joined:
         numbers = self.values(block, rows)
         if self.edges is None or self.chosen is None:
-            return numbers, rows
+            return Joined([(numbers, rows)])
         inside = np.isin(np.searchsorted(self.edges, numbers), self.chosen)
-        return numbers[inside], rows[inside]
+        return Joined([(numbers[inside], rows[inside])])
 
 
 class _Strided:
@@ -162,11 +207,21 @@ class _Counted:
     def __init__(self, values: Values, edges: Array) -> None:
         self.values, self.edges = values, edges
 
-    def __call__(self, block: Array, rows: Array) -> Array:
-        bins = np.searchsorted(self.edges, self.values(block, rows))
-        return np.bincount(bins, minlength=len(self.edges) + 1)
+    def __call__(self, block: Array, rows: Array) -> _Counts:
+        numbers = self.values(block, rows)
+        if len(numbers) < len(self.edges):
+            counts = np.bincount(np.searchsorted(self.edges, numbers), minlength=len(self.edges) + 1)
+        else:
+            # Sorting many numbers and looking the edges up in them takes half the time.
+            up_to = np.searchsorted(np.sort(numbers), self.edges, side="right")
+            counts = np.diff(up_to, prepend=0, append=len(numbers))
+        return _Counts(counts, Spread.of(numbers))
 
 
-def _joined(parts: Iterator[tuple[Array, Array]]) -> tuple[Array, Array]:
-    numbers, rows = zip(*parts, strict=True)
-    return np.concatenate(numbers), np.concatenate(rows)
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    counts: Array
+    spread: Spread
+
+    def __add__(self, other: _Counts) -> _Counts:
+        return _Counts(self.counts + other.counts, self.spread + other.spread)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 
-from pyod_gessvdd.linalg import column_means, shift_rows, skewness
+from pyod_gessvdd.linalg import column_means, row_blocks, shift_rows, skewness
 from pyod_gessvdd.preprocessing import Scaling, check_block, standard_deviations
 from pyod_gessvdd.sources.source import Source
 
@@ -70,22 +70,18 @@ def survey(source: Source) -> Moments:
 
     A value that is not finite, or so large that squares lose their digits, is named with its block and row.
     """
-    return _merged(source, _Surveyed(source.names))
+    return reduce(operator.add, source.map(_Surveyed(source.names)))
 
 
 def moments(source: Source) -> Moments:
     """Mean and scatter of a source's rows."""
-    return _merged(source, _scatter)
+    return source.total(block_moments)
 
 
 def skewness_of(source: Source, known: Moments) -> Array:
     """The skewness of each column, as :func:`~pyod_gessvdd.linalg.rows_by_content` counts it."""
-    third = sum(source.map(_ThirdMoments(known.mean)), start=np.zeros((2, source.n_columns)))
+    third = source.total(_ThirdMoments(known.mean))
     return skewness(third[0], third[1], known.n_rows)
-
-
-def _merged(source: Source, of_block: Callable[[Array, Array], Moments]) -> Moments:
-    return reduce(Moments.__add__, source.map(of_block))
 
 
 class _Surveyed:
@@ -93,11 +89,16 @@ class _Surveyed:
         self.names = names
 
     def __call__(self, block: Array, rows: Array) -> Moments:
+        # The block as it is, whose place is part of the message.
         check_block(block, rows, self.names)
-        return _scatter(block, rows)
+        parts = row_blocks(*block.shape)
+        return reduce(
+            operator.add, (block_moments(block[part], rows) for part in parts), block_moments(block[:0], rows)
+        )
 
 
-def _scatter(block: Array, rows: Array) -> Moments:
+def block_moments(block: Array, rows: Array) -> Moments:
+    """Mean and scatter of one block."""
     n_columns = block.shape[1]
     if not len(block):
         return Moments(0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))

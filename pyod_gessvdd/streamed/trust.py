@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.components.contracts import Kernel
+from pyod_gessvdd.linalg import row_blocks
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.streamed.order import OrderStatistics, draw_by_content
@@ -53,7 +54,9 @@ class TrustRule:
         """The rows' scores by the wide description."""
         if not len(block):
             return np.empty(0)
-        scores = self.wide.as_new(self.scaling.apply(block))
+        # The features of a whole block would be many times its own size.
+        parts = row_blocks(len(block), max(self.wide.Phi.shape[1], block.shape[1]))
+        scores = np.concatenate([self.wide.as_new(self.scaling.apply(block[part])) for part in parts])
         place = np.minimum(np.searchsorted(self.places, rows), len(self.places) - 1)
         ours = self.places[place] == rows
         scores[ours] = self.scores[place[ours]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,10 +45,10 @@ def is_large(path: Path) -> bool:
 
 
 @contextmanager
-def cluster(address: str | None) -> Iterator[None]:
-    """Dask's scheduler at an address is in use inside; nothing changes without one."""
+def cluster(address: str | None) -> Iterator[Any]:
+    """The client of Dask's scheduler at an address, which is in use inside; None without one."""
     if address is None:
-        yield
+        yield None
         return
     distributed = need("distributed", "dask", "--scheduler")
     try:
@@ -56,7 +57,7 @@ def cluster(address: str | None) -> Iterator[None]:
         reason = " ".join(str(error).split())
         raise ModelFileError(f"there is no Dask scheduler at {address}: {reason}") from error
     with client:
-        yield
+        yield client
 
 
 def fit_large(
@@ -116,7 +117,9 @@ def fit_large(
     return model, card, n_outliers
 
 
-def score_large(scorer: Scorer, path: Path, out: Path, missing: str | None, told: Told) -> tuple[int, int]:
+def score_large(
+    scorer: Scorer, path: Path, out: Path, missing: str | None, told: Told, scheduler: str | None = None
+) -> tuple[int, int]:
     """Score the rows of Parquet files block by block into another file; returns how many, and how many outliers.
 
     Parameters
@@ -129,32 +132,83 @@ def score_large(scorer: Scorer, path: Path, out: Path, missing: str | None, told
         What happens to missing values, if not what did at fit.
     told : callable
         Called with the rows that are done.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers read and score the rows; they are written here, in their order.
     """
     parquet = need("pyarrow.parquet", "parquet", f"writing {out.name}")
     pyarrow = need("pyarrow", "parquet", f"writing {out.name}")
-    counts = [0, 0]
+    counts = [0, 0, 0]
+    scored_by = _Scored(scorer, path, missing)
 
     def write(unfinished: Path) -> None:
         writer = None
         try:
-            for frame in _frames(path, SCORED_ROWS):
-                if writer is None:
-                    scorer.check(frame, path)
-                prepared = scorer.card.preparation.apply(frame.reset_index(drop=True), path, missing)
-                scored = scorer.score(frame, prepared.X, prepared.complete, lambda done: None)
-                if writer is None:
-                    schema = _schema(pyarrow, scored, scorer)
-                    writer = parquet.ParquetWriter(unfinished, schema)
-                writer.write_table(pyarrow.Table.from_pandas(scored, schema, preserve_index=False))
-                counts[0] += len(prepared.X)
-                counts[1] += int((scored[f"{scorer.prefix}label"] == 1).sum())
-                told(counts[0], "")
+            with cluster(scheduler) as client:
+                for head in _frames(path, 1):
+                    scorer.check(head, path)
+                    break
+                for scored in _scored_here(scored_by) if client is None else _scored_by_workers(scored_by, client):
+                    if writer is None:
+                        schema = _schema(pyarrow, scored, scorer)
+                        writer = parquet.ParquetWriter(unfinished, schema)
+                    writer.write_table(pyarrow.Table.from_pandas(scored, schema, preserve_index=False))
+                    counts[0] += len(scored)
+                    counts[1] += int(scored[f"{scorer.prefix}score"].notna().sum())
+                    counts[2] += int((scored[f"{scorer.prefix}label"] == 1).sum())
+                    told(counts[0], "")
         finally:
             if writer is not None:
                 writer.close()
 
     write_whole(out, write)
-    return counts[0], counts[1]
+    return counts[1], counts[2]
+
+
+class _Scored:
+    """A frame with its scores; what is done to each, wherever it is."""
+
+    def __init__(self, scorer: Scorer, path: Path, missing: str | None) -> None:
+        self.scorer, self.path, self.missing = scorer, path, missing
+
+    def __call__(self, frame: DataFrame) -> DataFrame:
+        prepared = self.scorer.card.preparation.apply(frame.reset_index(drop=True), self.path, self.missing)
+        return self.scorer.score(frame, prepared.X, prepared.complete, lambda done: None)
+
+    def row_group(self, file: Path, number: int) -> list[DataFrame]:
+        """Those of one row group of a file."""
+        return [self(frame) for frame in _frames(file, SCORED_ROWS, number)]
+
+
+def _scored_here(scored: _Scored) -> Iterator[DataFrame]:
+    return (scored(frame) for frame in _frames(scored.path, SCORED_ROWS))
+
+
+def _scored_by_workers(scored: _Scored, client: Any) -> Iterator[DataFrame]:
+    """The same in the same order, row group by row group; few are under way at a time, and no more are held here."""
+    parquet = need("pyarrow.parquet", "parquet", f"reading {scored.path.name}")
+    groups = [
+        (file, number) for file in files_of(scored.path) for number in range(parquet.read_metadata(file).num_row_groups)
+    ]
+    model, waiting = client.scatter(scored, broadcast=True), deque[Any]()
+    n_threads = sum(client.nthreads().values())
+    for file, number in groups:
+        waiting.append(client.submit(_Scored.row_group, model, file.resolve(), number, pure=False))
+        if len(waiting) > 2 * n_threads:
+            yield from _result(waiting.popleft())
+    while waiting:
+        yield from _result(waiting.popleft())
+
+
+def _result(future: Any) -> list[DataFrame]:
+    from pyod_gessvdd.sources.dask_rows import gone, is_of_connection
+
+    try:
+        found: list[DataFrame] = future.result()
+    except Exception as error:
+        if is_of_connection(error):
+            raise gone(type(error).__name__) from error
+        raise
+    return found
 
 
 def n_rows_of(path: Path) -> int:
@@ -173,11 +227,11 @@ def _schema(pyarrow: Any, scored: DataFrame, scorer: Scorer) -> Any:
     return schema.remove_metadata()
 
 
-def _frames(path: Path, n_rows: int) -> Iterator[DataFrame]:
-    """The rows with all their columns, some at a time."""
+def _frames(path: Path, n_rows: int, row_group: int | None = None) -> Iterator[DataFrame]:
+    """The rows with all their columns, some at a time; of all row groups or of one."""
     parquet = need("pyarrow.parquet", "parquet", f"reading {path.name}")
     for file in files_of(path):
         with parquet.ParquetFile(file, pre_buffer=False) as opened:
-            for batch in opened.iter_batches(n_rows):
+            for batch in opened.iter_batches(n_rows, row_groups=None if row_group is None else [row_group]):
                 if batch.num_rows:
                     yield batch.to_pandas()

@@ -69,6 +69,8 @@ NOT_APPLICABLE = {
         for name, reason in (("linear", "it has no gram(X, Y)"), ("precomputed", "its input is no rows"))
         for check in ("gram", "inner_products", "residual_completes_the_length")
     },
+    ("linear", "check_kernel_learns_by_moments"): "it declares learns_by_moments = False",
+    ("precomputed", "check_kernel_learns_by_moments"): "it declares learns_by_moments = False",
     **{
         (row.component.name, "check_kernel_is_identity"): "it declares is_identity = False"
         for row in registry().registrations

@@ -8,11 +8,22 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from pyod_gessvdd import ESSVDD, GESSVDD, GESVM, MSSVDD, sources
+from pyod_gessvdd import ESSVDD, GESSVDD, GESVM, MSSVDD, Kernel, sources
+from pyod_gessvdd.kernels.algebra import KernelSum
+from pyod_gessvdd.kernels.pairwise import RBF, LaplacianKernel
 from pyod_gessvdd.sources import ArraySource
 from pyod_gessvdd.streamed import columns, order, scaling
 
 N, D = 31_000, 4
+
+
+class LearnsFromRows(Kernel):
+    name = "learns_from_rows"
+
+    def features(self, X):
+        return X**2
+
+
 GRAPHS = ["0-GR-min", "I-GR-max", "PCA-S-max", "Sw-GR-max", "Sb-GR-min", "knn"]
 
 
@@ -69,6 +80,50 @@ def test_the_settings_of_a_linear_fit_count_for_a_source_too(X, params):
     streamed = GESSVDD(kernel="linear", random_state=0, **params).fit(ArraySource(X))
     assert_same_fit(streamed, in_memory, X)
     np.testing.assert_allclose(streamed.explain(X[:5]), in_memory.explain(X[:5]), rtol=1e-6, atol=1e-8)
+
+
+class TwoCosines(Kernel):
+    """Random features of two frequencies, whose width comes from the variance of all numbers."""
+
+    name = "two_cosines"
+    learns_by_moments = True
+
+    def fit(self, X):
+        self.frequencies_ = np.random.default_rng(0).normal(size=(X.shape[1], 2)) / X.std()
+        return self
+
+    def features(self, X):
+        return np.hstack([np.cos(X @ self.frequencies_), np.sin(X @ self.frequencies_)])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"kernel": "rbf(n_landmarks=60)", "n_components": 3, "n_iter": 2, "laplacian": "pca"},
+        {
+            "kernel": "rbf(n_landmarks=40, landmarks='kmeans')",
+            "gamma": "median",
+            "n_components": 2,
+            "laplacian": "none",
+        },
+        {"kernel": "laplacian(n_landmarks=40)", "n_components": 3, "laplacian": "within", "residual": True},
+        {"kernel": KernelSum([RBF(gamma=0.1), LaplacianKernel()], n_landmarks=30), "n_components": 2, "init": "random"},
+        {"kernel": "mixed(n_landmarks=30)", "n_components": 2, "laplacian": "knn(max_exact=1000, n_queries=50)"},
+        {"kernel": "polynomial(n_landmarks=40)", "gamma": "scale", "n_components": 2, "center": False},
+        {"kernel": TwoCosines(), "n_components": 2, "n_iter": 1, "laplacian": "identity"},
+    ],
+    ids=lambda params: str(params["kernel"]).partition("(")[0],
+)
+def test_a_subspace_of_kernel_features_of_a_source_is_that_of_the_rows_in_memory(X, params):
+    rows = X[:24_000]  # more than clusters are found in
+    in_memory = GESSVDD(random_state=0, **params).fit(rows)
+    streamed = GESSVDD(random_state=0, **params).fit(ArraySource(rows, 7000))
+    np.testing.assert_allclose(streamed.decision_scores_, in_memory.decision_scores_, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(streamed.decision_function(rows), in_memory.decision_function(rows), rtol=1e-8)
+    np.testing.assert_array_equal(streamed.labels_, in_memory.labels_)
+    np.testing.assert_array_equal(streamed.trusted_, in_memory.trusted_)
+    assert max(line["gap"] for line in streamed.history_) <= 1e-8
+    np.testing.assert_allclose(streamed.explain(rows[:2]).sum(axis=1) > 0, True)
 
 
 def test_the_regulariser_of_alpha_counts_for_a_source_too(X):
@@ -147,7 +202,14 @@ def test_a_small_source_is_read_into_memory():
         ),
         (ESSVDD(kernel="linear", n_components=2, psi=3), "updater 'gradient' needs all rows in memory; gradient"),
         (GESSVDD(calibration=0.2), "calibration holds single rows back, which needs all rows in memory"),
-        (GESSVDD(kernel="rbf", n_components=3), "a subspace of the features of kernel 'rbf' needs all rows in memory"),
+        (
+            GESSVDD(kernel="rbf(approximation='exact')", n_components=3),
+            "the exact NPT map needs an N × N kernel matrix and is limited to 10000 rows, got 31000; use approximation",
+        ),
+        (
+            GESSVDD(kernel=LearnsFromRows(), n_components=2),
+            "kernel 'learns_from_rows' needs all rows in memory; linear, kernels with a Nyström map and random",
+        ),
         (
             GESSVDD(kernel="linear", n_components=2, updater="spectral_regression"),
             "updater 'spectral_regression' needs all rows in memory; gradient",

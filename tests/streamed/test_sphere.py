@@ -49,7 +49,8 @@ def test_residuals_are_part_of_the_distance():
     found = solved(X, 1e-3, lambda block: (block[:, :4], block[:, 4] ** 2))
     expected = solve_svdd(X[:, :4], C=1e-3, residual2=residual2)
     assert found.radius2 == pytest.approx(expected.radius2, rel=1e-9)
-    alpha = np.concatenate(list(ArraySource(X, 999).map(found.alpha_of)))
+    distances = ((X[:, :4] - found.center) ** 2).sum(axis=1) + residual2
+    alpha = np.concatenate([found.alpha_of(distances[rows], rows) for rows in np.split(np.arange(N), 30)])
     np.testing.assert_allclose(alpha, expected.alpha, atol=1e-10)
     assert found.n_support == len(expected.support)
 
@@ -58,7 +59,8 @@ def test_few_points_leave_their_blocks():
     random = np.random.default_rng(0)
     found = solved(random.normal(size=(400_000, 5)), 1 / 40_000)
     assert found.extras["n_shell"] <= 50_000
-    assert found.extras["n_passes"] <= 12
+    # The sample's centre, the centre that the difference from it gives, and the certificate.
+    assert found.extras["n_passes"] == 3
 
 
 def test_a_gap_that_is_too_large_is_told():

@@ -96,14 +96,32 @@ def test_a_scheduler_is_for_large_files(tmp_path, frame):
     assert "--scheduler is for folders of Parquet and files of many rows" in " ".join(result.output.split())
 
 
+def test_a_scheduler_scores_large_parquet_into_parquet(model, folder, tmp_path):
+    arguments = ("score", model, folder, "--prefix", "g_", "--scheduler", "tcp://127.0.0.1:9", "-o")
+    result = run(*arguments, tmp_path / "scored.csv")
+    assert result.exit_code == 2
+    assert "--scheduler is for large Parquet that is scored into Parquet" in " ".join(result.output.split())
+    result = run(*arguments, tmp_path / "scored.parquet")
+    assert "there is no Dask scheduler at tcp://127.0.0.1:9" in " ".join(result.output.split())
+    assert not (tmp_path / "scored.parquet").exists()
+
+
 # Dask's reader uses what the newest pandas is about to drop.
 @pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
-def test_the_workers_of_a_scheduler_read_the_files(folder, frame, tmp_path):
+def test_the_workers_of_a_scheduler_read_and_score_the_files(folder, frame, tmp_path):
     distributed = pytest.importorskip("distributed", reason="clusters are the extra 'dask'")
     with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
         result = run("fit", folder, "-o", tmp_path / "model", "-d", SPEC, "--scheduler", address)
-    assert result.exit_code == 0, result.output
+        assert result.exit_code == 0, result.output
+        way = ("score", tmp_path / "model", folder, "--top", "1", "--prefix", "g_", "-o")
+        scored = run(*way, tmp_path / "there.parquet", "--scheduler", address)
+        assert scored.exit_code == 0, scored.output
+    assert run(*way, tmp_path / "here.parquet").exit_code == 0
+    assert scored.output.count(f"{N:,} rows scored") == 1
+    there, here = (pd.read_parquet(tmp_path / f"{name}.parquet") for name in ("there", "here"))
+    pd.testing.assert_frame_equal(there, here)
+    assert there["id"].tolist() == list(range(N))
     expected = GESSVDD(kernel="linear", random_state=0).fit(frame[["a", "b", "c"]])
     assert f"{expected.labels_.sum():,} of the rows above it" in result.output
     rows = frame[["a", "b", "c"]][:500]

@@ -50,6 +50,11 @@ class RandomFeatures(Kernel):
         """Four standard deviations of a mean of m cosines."""
         return 4.0 / np.sqrt(self.n_features)
 
+    @property
+    def learns_by_moments(self) -> bool:  # type: ignore[override]
+        """As its kernel's width does: so random features can be fitted to rows that do not fit in memory."""
+        return self.exact_kernel().learns_by_moments
+
     @abstractmethod
     def exact_kernel(self) -> WidthKernel:
         """The kernel that the features approximate."""

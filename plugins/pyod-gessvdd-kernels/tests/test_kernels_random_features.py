@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from pyod_gessvdd import GESSVDD, available
+from pyod_gessvdd.sources import ArraySource
 from pyod_gessvdd_kernels import RFF, LaplacianRFF
 
 X = np.random.default_rng(0).normal(size=(40, 6))
@@ -106,3 +107,11 @@ def test_a_fit_by_name_scores_like_the_exact_kernel(features, exact):
         for kernel in (f"{features}(n_features=600)", exact)
     )
     assert np.corrcoef(approximate, expected)[0, 1] > 0.95
+
+
+def test_random_features_of_rows_that_are_not_held_are_those_of_the_rows_in_memory():
+    rows = np.random.default_rng(3).normal(size=(100_500, 3)) * [3.0, 1.0, 0.5]  # more than are read into memory
+    settings = {"kernel": "rff(n_features=20)", "laplacian": "pca", "n_components": 3, "novelty": True}
+    in_memory, streamed = (GESSVDD(random_state=0, **settings).fit(X) for X in (rows, ArraySource(rows)))
+    np.testing.assert_allclose(streamed.decision_scores_, in_memory.decision_scores_, rtol=1e-8)
+    assert not RFF(gamma="median").learns_by_moments

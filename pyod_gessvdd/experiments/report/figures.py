@@ -127,7 +127,8 @@ def rank_list(found: Significance) -> Figure:
     axes.plot(found.mean_ranks, range(len(found.mean_ranks)), "o", color=COLOURS[0], markersize=5)
     axes.set_yticks(range(len(found.mean_ranks)), [plain(name, 22) for name in found.mean_ranks.index])
     axes.invert_yaxis()
-    axes.set_xlabel(f"mean rank; critical difference {found.critical_difference:.2f}")
+    # From the right: beside long names the axis is shorter than its label.
+    axes.set_xlabel(f"mean rank; critical difference {found.critical_difference:.2f}", loc="right")
     return figure
 
 

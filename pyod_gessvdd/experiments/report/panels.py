@@ -113,12 +113,16 @@ def heat(by_metric: Row) -> list[Row]:
 
 
 def bayes_matrix(found: Significance) -> list[Row]:
-    """Rows of the matrix of beliefs: how likely the detector of the row is practically better than each other one."""
-    names = list(found.mean_ranks.index)
+    """Rows of the matrix of beliefs: how likely the detector of the row is practically better than each other one.
+
+    A detector that finished no data set that another did is compared with none, and has no row.
+    """
     belief = {}
     for row in found.bayes.to_dict("records"):
         belief[row["a"], row["b"]] = row
         belief[row["b"], row["a"]] = row | {"better": row["worse"], "worse": row["better"]}
+    compared = {name for pair, row in belief.items() if np.isfinite(row["better"]) for name in pair}
+    names = [name for name in found.mean_ranks.index if name in compared]
     return [{"detector": a, "cells": [belief.get((a, b)) for b in names]} for a in names]
 
 

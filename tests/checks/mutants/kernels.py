@@ -273,6 +273,13 @@ class WrongResidual(Cut):
         return np.diag(self.gram(X, X))
 
 
+@caught_by("check_kernel_learns_by_moments", "two rows with the same means and variances teach it something else")
+class ByTheLargest(Cubes):
+    """Says that means and variances tell it all, and learns the largest entry."""
+
+    learns_by_moments = True
+
+
 @caught_by("check_kernel_on_one_column", "on data of one column it raised IndexError")
 class TwoColumns(Cubes):
     """Needs a second column."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -90,6 +92,19 @@ def test_a_data_set_that_is_not_there_or_that_nobody_finished_is_one_sentence(tm
 def toy(seed):
     rng = np.random.default_rng(seed)
     return np.vstack([rng.normal(size=(60, 2)), rng.normal(3, 1, size=(12, 2))]), np.repeat([0, 1], [60, 12])
+
+
+def test_the_label_of_a_narrow_list_of_ranks_stays_on_the_page():
+    found = SimpleNamespace(
+        critical_difference=2.73,
+        reason="",
+        mean_ranks=pd.Series({"GESSVDD(kernel='precomputed', novelty=True)": 1.0, "KNN": 2.0, "LOF": 3.0}),
+    )
+    figure = figures.rank_list(found)
+    figure.draw_without_rendering()
+    box = figure.axes[0].xaxis.label.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
 
 
 # Quality against time -------------------------------------------------------------------------------------------------

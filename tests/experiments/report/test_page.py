@@ -8,6 +8,7 @@ import sqlite3
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from pyod_gessvdd.errors import ComparisonError
 from pyod_gessvdd.experiments.report import formats
 from pyod_gessvdd.experiments.report.markdown import escape_markdown, pipe_table
 from pyod_gessvdd.experiments.report.page import write_report
-from pyod_gessvdd.experiments.report.panels import DEEP
+from pyod_gessvdd.experiments.report.panels import DEEP, bayes_matrix
 from pyod_gessvdd.experiments.store import Store
 from tests.experiments.report.test_figures import toy
 from tests.experiments.runs import NASTY, run
@@ -355,3 +356,15 @@ def test_p_values_never_pretend_to_be_zero(value, words):
 )
 def test_names_are_listed_as_in_a_sentence(names, words):
     assert formats.listing(list(names), 3) == words
+
+
+def test_a_detector_that_finished_nothing_has_no_row_among_the_beliefs():
+    pairs = [("a", "b", 0.7), ("a", "none", np.nan), ("b", "none", np.nan)]
+    found = SimpleNamespace(
+        mean_ranks=pd.Series({"a": 1.0, "b": 2.0, "none": 3.0}),
+        bayes=pd.DataFrame([{"a": a, "b": b, "better": p, "equal": 0.0, "worse": 1.0 - p} for a, b, p in pairs]),
+    )
+    rows = bayes_matrix(found)
+    assert [row["detector"] for row in rows] == ["a", "b"]
+    assert [len(row["cells"]) for row in rows] == [2, 2]
+    assert rows[1]["cells"][0]["better"] == pytest.approx(0.3)
