@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo docs test test-installs lint type clean
+.PHONY: demo docs test test-installs compatibility fuzz lint type clean
 
 # Reinstalled only when the project's metadata changes; the package itself is installed in place.
 $(VENV)/.installed: pyproject.toml
@@ -32,6 +32,10 @@ test: lint type
 # Part of `test`: the plugins' own tests and everything else that needs wheels in a fresh environment.
 test-installs: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/installs
+
+# Other interpreters, the lowest versions that are declared, and the packages of others, in environments of their own.
+compatibility: $(VENV)/.installed
+	$(BIN)/python .ci/environments.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info
