@@ -37,5 +37,10 @@ test-installs: $(VENV)/.installed
 compatibility: $(VENV)/.installed
 	$(BIN)/python .ci/environments.py
 
+# The fuzzers of tests/fuzz with other seeds every time, EXAMPLES each; `test` runs a few with a fixed one.
+EXAMPLES ?= 2000
+fuzz: $(VENV)/.installed
+	PYOD_GESSVDD_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest -q -n 2 -p no:cacheprovider tests/fuzz
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info
