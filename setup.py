@@ -44,7 +44,10 @@ def bill_of_materials(distribution: Distribution) -> dict:
             }
         },
         "components": [required[reference] for reference in sorted(required)],
-        "dependencies": [{"ref": package, "dependsOn": sorted(required)}, *({"ref": each} for each in sorted(required))],
+        "dependencies": [
+            {"ref": package, "dependsOn": sorted(required)},
+            *({"ref": each} for each in sorted(required)),
+        ],
     }
 
 
