@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo docs pictures test test-installs lint type clean
+.PHONY: demo docs pictures test test-installs compatibility fuzz lint type clean
 
 # Reinstalled only when the project's metadata changes; the package itself is installed in place.
 $(VENV)/.installed: pyproject.toml
@@ -36,6 +36,15 @@ test: lint type
 # Part of `test`: the plugins' own tests and everything else that needs wheels in a fresh environment.
 test-installs: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/installs
+
+# Other interpreters, the lowest versions that are declared, and the packages of others, in environments of their own.
+compatibility: $(VENV)/.installed
+	$(BIN)/python .ci/environments.py
+
+# The fuzzers of tests/fuzz with other seeds every time, EXAMPLES each; `test` runs a few with a fixed one.
+EXAMPLES ?= 2000
+fuzz: $(VENV)/.installed
+	PYOD_GESSVDD_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest -q -n 2 -p no:cacheprovider tests/fuzz
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -187,8 +187,9 @@ class Wide:
         S = gram(self.Phi[kept], np.zeros(self.Phi.shape[1]), None if (weights == 1.0).all() else weights)
         missed = weights * self.missed[kept]
         squares = float(np.einsum("ij,ij->", S, S)) + float(missed @ missed)
-        lam = WIDE_RIDGE * squares / max(float(np.trace(S)) + float(missed.sum()), np.finfo(float).tiny)
-        S[np.diag_indices_from(S)] += max(lam, np.finfo(float).tiny)
+        tiny = float(np.finfo(float).tiny)  # features that are all zero have no scatter to divide by
+        lam = max(WIDE_RIDGE * squares / max(float(np.trace(S)) + float(missed.sum()), tiny), tiny)
+        S[np.diag_indices_from(S)] += lam
         return cholesky(S, 0.0), lam
 
     def left_out_scores(self, kept: Array) -> Array:

@@ -21,6 +21,11 @@ from pyod_gessvdd.kernels.pairwise import FunctionKernel
 from pyod_gessvdd.laplacians.given import GivenLaplacian
 from pyod_gessvdd.laplacians.weighted_sum import WeightedSum
 
+#: The longest text that is read as a spec string.
+LONGEST = 2000
+#: The deepest expression that is read: Python's functions on its trees are recursive.
+DEEPEST = 100
+
 #: What a matrix is.
 GIVEN: dict[str, type[Component]] = {"laplacian": GivenLaplacian, "feature_laplacian": GivenFeatureLaplacian}
 
@@ -54,13 +59,46 @@ def _from_text(kind: str, text: str) -> Component:
         # Before any parsing: the paper's "0" is not a Python name, and "far-knn" no difference of two graphs.
         return registry().find(kind, text).component()
     try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError) as error:  # ValueError: a null byte, before Python 3.12
+        tree = parsed(text)
+    except SyntaxError as error:
         raise SpecError(
             f"cannot read the {kind} {text!r}; write a name, 'name(parameter=value)' or, for graphs and kernels, "
             "'0.7*name + 0.3*name'"
         ) from error
     return _from_tree(kind, tree, text)
+
+
+def parsed(text: str) -> ast.expr:
+    """The expression that a spec string is; a ``SyntaxError`` if it is none, a ``SpecError`` if it is too long or deep.
+
+    Parameters
+    ----------
+    text : str
+        What the user wrote.
+    """
+    if len(text) > LONGEST:
+        raise SpecError(f"a spec string must have at most {LONGEST} characters, got {len(text)}: {text[:40]!r} …")
+    try:
+        tree = ast.parse(text, mode="eval").body
+        if _depth(tree) <= DEEPEST:
+            return tree
+    except ValueError as error:  # a null byte before Python 3.12, half of a surrogate pair, a number of 5,000 digits
+        raise SyntaxError(str(error)) from error
+    except (RecursionError, MemoryError):  # Python's own parser goes one level deeper for each bracket
+        pass
+    raise SpecError(
+        f"a spec string must have at most {DEEPEST} brackets, signs or sums inside each other, got {text!r}"
+    )
+
+
+def _depth(tree: ast.expr) -> int:
+    """How many levels the expression has, counted without recursion."""
+    level: list[ast.AST] = [tree]
+    depth = 0
+    while level:
+        depth += 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return depth
 
 
 def _from_tree(kind: str, tree: ast.expr, text: str) -> Component:
@@ -177,6 +215,6 @@ def _number(tree: ast.expr) -> float | None:
     """The number that is written there, with its sign, or None."""
     try:
         value = ast.literal_eval(tree)
-    except (ValueError, TypeError):
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    except (ValueError, TypeError, OverflowError):  # OverflowError: a whole number beyond the largest float
         return None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -19,7 +19,10 @@ Array = np.ndarray
 
 def real_array(value: Any, who: str) -> Array:
     """What a component returned, as a float array; an error that names the component if it holds no real numbers."""
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:  # lists of different lengths
+        raise ComponentError(f"{who} returned {type(value).__name__}; expected an array of real numbers") from error
     if array.dtype.kind not in "biuf":
         what = "None" if value is None else f"values of type {array.dtype}"
         raise ComponentError(f"{who} returned {what}; expected an array of real numbers")

@@ -219,7 +219,8 @@ class GESVM(_WholeSpace):
     -----
     The other attributes are GESSVDD's, except for the centre and the radius. Solved by LIBSVM, whose time grows with
     the square of the number of rows; ``history_`` holds the duality gap. Whitening makes every direction that a narrow
-    kernel tells apart count equally: with few rows a wide one (a small ``gamma``) describes them better.
+    kernel tells apart count equally: with few rows a wide one (a small ``gamma``) describes them better. The threshold
+    is that of the fit, which training rows pass more easily than new rows do: ``docs/decisions.md`` has the remedy.
 
     Examples
     --------
@@ -338,7 +339,8 @@ class OCKSR(_WholeSpace):
     Notes
     -----
     The features are not centred: a constant is regressed on them. Training rows fit better than new rows do, and
-    ``decision_scores_`` are those of the fit: ``calibration`` gives a threshold for new rows.
+    ``decision_scores_`` and the threshold are those of the fit: for a threshold that holds for new rows, hold rows back
+    (``calibration=0.3``) and call ``update_threshold(detector.calibration_scores_)``. See ``docs/decisions.md``.
 
     Examples
     --------

@@ -88,7 +88,9 @@ def _ascend(K: Array, slope: Array, alpha: Array, upper: Array) -> Array:
         moved = np.where(at_low, 0.0, np.where(at_high, upper[free], moved))
         slope = slope - 2.0 * (K[:, free] @ (moved - alpha[free]))
         alpha[free] = moved
-        if not blocked.any():
+        # A step that is blocked puts some α on its bound, unless bounds of very different size round it away: then
+        # it would be blocked for ever.
+        if not blocked.any() or not (at_low | at_high).any():
             break
         free = free[~(at_low | at_high)]
     return alpha - start

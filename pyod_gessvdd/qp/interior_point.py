@@ -93,9 +93,12 @@ class InteriorPoint(QPBackend):
         upper = dual.upper
         if upper.sum() <= budget * (1 + RELATIVE_ZERO):
             return upper * (budget / upper.sum()), 0
-        alpha, merit, steps = _barrier(dual, budget, p0, self.max_iter)
+        # Bounds of very different size take the barrier out of the range of floating point; its merit then ends it.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            alpha, merit, steps = _barrier(dual, budget, p0, self.max_iter)
         if merit > dual.tol:
-            second, second_merit, more = _barrier(dual, budget, p0, self.max_iter, cautious=True)
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                second, second_merit, more = _barrier(dual, budget, p0, self.max_iter, cautious=True)
             steps += more
             if second_merit < merit:
                 alpha = second

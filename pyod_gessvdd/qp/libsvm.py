@@ -25,6 +25,8 @@ MAX_SAMPLES = 5000
 SECOND_TOL = 1e-7
 #: A linear term that varies less than this is constant to LIBSVM's precision.
 CONSTANT = 1e-7
+#: Bounds below this share of the largest are zero to LIBSVM, which divides by them; the active set sees them all.
+LIGHT = 1e-12
 
 
 class LibSVM(QPBackend):
@@ -73,13 +75,16 @@ class LibSVM(QPBackend):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import OneClassSVM
 
-        K = dual.K
-        if np.ptp(dual.linear) > CONSTANT:
-            K = K - 0.5 * dual.linear
-            K -= 0.5 * dual.linear[:, None]
-        # LIBSVM bounds α_i by the weight and lets them sum to nu times the weights' sum; ours sum to one.
         largest = float(dual.upper.max())
-        weights = dual.upper / largest
+        heavy = np.flatnonzero(dual.upper > LIGHT * largest)
+        K, linear = dual.K, dual.linear
+        if len(heavy) < dual.n_samples:
+            K, linear = K[np.ix_(heavy, heavy)], linear[heavy]
+        if np.ptp(linear) > CONSTANT:
+            K = K - 0.5 * linear
+            K -= 0.5 * linear[:, None]
+        # LIBSVM bounds α_i by the weight and lets them sum to nu times the weights' sum; ours sum to one.
+        weights = dual.upper[heavy] / largest
         nu = min(1.0, 1.0 / (largest * float(weights.sum())))
         model = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, max_iter=self.max_iter)
         # LIBSVM needs no random numbers for this, but scikit-learn draws a seed from numpy's global ones unless given.
@@ -89,5 +94,5 @@ class LibSVM(QPBackend):
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(K, sample_weight=weights)
         alpha = np.zeros(dual.n_samples)
-        alpha[model.support_] = model.dual_coef_[0] * largest
+        alpha[heavy[model.support_]] = model.dual_coef_[0] * largest
         return alpha, int(model.n_iter_)

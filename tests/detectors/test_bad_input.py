@@ -578,6 +578,14 @@ class FaultyKernel(Faulty, Kernel):
         return self.answer(X)
 
 
+def _zeros(X):
+    return np.zeros((len(X), 3))
+
+
+def test_a_kernel_to_which_all_rows_are_zero_leaves_nothing_to_describe():
+    refuses(ValueError, "leaves no scatter in the features", kernel=FaultyKernel(_zeros), trim="auto")
+
+
 def square(value):
     return lambda Phi: np.full((len(Phi), len(Phi)), value)
 
@@ -622,6 +630,7 @@ def test_matrix_that_is_no_laplacian_of_the_rows_is_refused():
         (np.eye(4), r"returned a projection of shape \(4, 4\); expected \(at most 2, 4\)"),
         (lambda state: state.Q * np.nan, "returned NaN or infinite values"),
         (lambda state: state.Q * 1j, "returned values of type complex128"),
+        (lambda state: (None, []), "returned tuple; expected an array of real numbers"),
     ],
 )
 @pytest.mark.parametrize("laplacian", ["pca", "none"])

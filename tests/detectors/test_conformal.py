@@ -191,21 +191,3 @@ def test_the_boundary_does_not_move():
     detector = GESSVDD(kernel="linear", threshold="radius").fit(normal(40, 0))
     with pytest.raises(ValueError, match="threshold='radius' lets the boundary decide, which does not move"):
         detector.update_threshold(detector.decision_scores_)
-
-
-# nonconform -----------------------------------------------------------------------------------------------------------
-
-
-def test_nonconform_wraps_the_detector():
-    nonconform = pytest.importorskip("nonconform", reason="nonconform needs Python 3.12 and is not installed")
-    X = normal(300, 0)
-    new = np.vstack([normal(90, 1), 7.0 + normal(10, 2)])
-    wrapped = nonconform.ConformalDetector(
-        detector=GESSVDD(kernel="linear", novelty=True), strategy=nonconform.Split(n_calib=0.3), seed=0
-    )
-    wrapped.fit(X)
-    p = np.asarray(wrapped.compute_p_values(new))
-    assert p[90:].max() <= 0.05
-    assert (p[:90] <= 0.05).mean() <= 0.15
-    called = np.asarray(wrapped.select(new, alpha=0.1))
-    assert called[90:].mean() >= 0.9

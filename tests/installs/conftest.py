@@ -24,13 +24,24 @@ def workshop(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def environment(workshop):
+def source_of(workshop):
+    """A copy of what this project's wheel is made from, in a folder of that name."""
+
+    def source_of(name):
+        source = workshop / name
+        source.mkdir()
+        for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+            shutil.copy(ROOT / file, source)
+        shutil.copytree(ROOT / "pyod_gessvdd", source / "pyod_gessvdd", ignore=REMAINS)
+        return source
+
+    return source_of
+
+
+@pytest.fixture(scope="session")
+def environment(workshop, source_of):
     """A fresh environment in which pyod-gessvdd is installed from its wheel."""
-    source = workshop / "pyod-gessvdd"
-    source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    shutil.copytree(ROOT / "pyod_gessvdd", source / "pyod_gessvdd", ignore=REMAINS)
+    source = source_of("pyod-gessvdd")
     environment = Environment(workshop / "environment")
     environment.install(*environment.wheels([source], workshop / "wheels"))
     return environment

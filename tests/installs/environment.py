@@ -85,10 +85,11 @@ class Environment:
         """Run pip on this environment."""
         return self.output(self.bin / "pip", *arguments)
 
-    def wheels(self, sources: list[Path], folder: Path) -> list[Path]:
+    def wheels(self, sources: list[Path], folder: Path, **variables: str) -> list[Path]:
         """Build the wheels of some source folders."""
         before = set(folder.glob("*.whl"))
-        self.pip("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, *sources)
+        how = ("--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir")
+        self.output(self.bin / "pip", "wheel", *how, folder, *sources, **variables)
         built = sorted(set(folder.glob("*.whl")) - before)
         assert len(built) == len(sources)
         return built

@@ -157,3 +157,16 @@ def test_osqp_polishes_points_of_a_sphere_without_a_matrix_of_all_pairs():
     sphere = solve_svdd(Z, C=1.0, backend="osqp")
     assert sphere.gap <= 1e-6
     assert np.sqrt(sphere.radius2) == pytest.approx(1.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("weights", [[1.0, 1.0, 1e-300], [1.0, 1e-12, 1e-300], [1e9, 1.0, 1e-3]], ids=str)
+@pytest.mark.parametrize("nu", [0.5, 0.9])
+def test_bounds_of_very_different_size_are_solved(backend, weights, nu):
+    # Found by the fuzzer: LIBSVM refused such weights, the active set after it went round for ever, and the interior
+    # point warned of an overflow.
+    Z = np.array([[0.0], [0.0], [1.0]])
+    sphere = solve_svdd(Z, nu=nu, sample_weight=weights, backend=backend)
+    assert sphere.is_optimal()
+    if sphere.objective > 0:
+        assert gap_in_long_doubles(Z, sphere) <= 1e-8

@@ -17,7 +17,7 @@ from typing import Any
 from sklearn.base import OutlierMixin
 
 from pyod_gessvdd.components.registry import KINDS
-from pyod_gessvdd.components.specs import keyword_values, resolve
+from pyod_gessvdd.components.specs import keyword_values, parsed, resolve
 from pyod_gessvdd.detectors.variants import VARIANTS, parse_variant
 from pyod_gessvdd.errors import ComparisonError, ComponentError, PluginError, SpecError, UnknownComponentError
 from pyod_gessvdd.experiments.detectors.catalogue import GROUPS, class_paths, find, group, import_class
@@ -178,8 +178,10 @@ def _parameters(spec: str, head: str, path: str) -> dict[str, Any]:
     make = import_class(path)
     arguments = spec[spec.index("(") :] if "(" in spec else "()"
     try:
-        call = ast.parse(f"detector{arguments}", mode="eval").body
-    except (SyntaxError, ValueError) as error:
+        call = parsed(f"detector{arguments}")
+    except SpecError as error:
+        raise ComparisonError(str(error)) from error
+    except SyntaxError as error:
         raise ComparisonError(f"cannot read the detector {spec!r}; write {head}(parameter=value, …)") from error
     if not isinstance(call, ast.Call) or call.args:
         raise ComparisonError(f"cannot read the detector {spec!r}; write {head}(parameter=value, …)")
