@@ -57,7 +57,7 @@ class Detector:
 
     @property
     def bundle(self) -> str | None:
-        """What shares work beyond that: jobs of one bundle that follow each other go to one process; None shares none."""
+        """What shares work: jobs of one bundle that follow each other go to one process; None shares nothing."""
         return None
 
     def build(self, seed: int | None = None, **given: Any) -> Any:

@@ -150,7 +150,7 @@ def fit_together(
                     for point, state, d in zip(chosen, states, asked, strict=True)
                 ]
             moved |= dict(zip(chosen.tolist(), new, strict=True))
-        for point in np.flatnonzero(stopped):
+        for point in np.flatnonzero(stopped).tolist():
             kept = [np.array([point]), *(np.asarray(part)[None] for part in last[point])]
             iterate.append(Descriptions(*kept))
         fits.iterates.append(iterate)
@@ -170,7 +170,7 @@ def _stacks(Qs: Sequence[Array], stopped: Array, N: int) -> Iterator[Array]:
 
 
 def whiten_all(Q: Array, S_x: Array | None, ridge: float) -> tuple[Array, Array]:
-    """:func:`~pyod_gessvdd.subspace.whiten` for a stack of Q, (b, d, F): S_Q^{-1/2} and S_Q^{-1}, of shape (b, d, d)."""
+    """:func:`~pyod_gessvdd.subspace.whiten` for a stack of Q, (b, d, F): S_Q^{-1/2} and S_Q^{-1}, (b, d, d)."""
     b, d, _ = Q.shape
     if S_x is None:
         eye = np.broadcast_to(np.eye(d), (b, d, d))
