@@ -23,12 +23,12 @@ MAX_STEPS = 100_000
 
 
 def solve_until_libsvm_stops(
-    Z: Array, C: Array, last_alpha: Array | None = None, stops_at: float = STOPS_AT
+    Z: Array, C: Array, last_alpha: Array | None = None, stops_at: float = STOPS_AT, middle: bool = False
 ) -> Spheres:
     """The spheres around each of some sets of points, as far as they are solved.
 
     Where some α is strictly between 0 and C, R² is the mean squared distance of those rows, otherwise the lower end of
-    its interval: the largest distance of a row with α = 0.
+    its interval, the largest distance of a row with α = 0, or the middle: of that and the smallest of a row with α = C.
 
     Parameters
     ----------
@@ -40,15 +40,19 @@ def solve_until_libsvm_stops(
         Ignored: LIBSVM begins anew each time.
     stops_at : float
         The violation at which it stops.
+    middle : bool
+        Whether R² is the middle of its interval where no α is strictly between its bounds, as LIBSVM reports it.
     """
     B, N, d = Z.shape
     alpha, center, radius2 = np.zeros((B, N)), np.zeros((B, d)), np.zeros(B)
-    _all(np.ascontiguousarray(Z), np.asarray(C, dtype=float), stops_at, alpha, center, radius2)
+    _all(np.ascontiguousarray(Z), np.asarray(C, dtype=float), stops_at, middle, alpha, center, radius2)
     return Spheres(alpha, center, radius2)
 
 
 @njit(cache=True)
-def _all(stack: Array, bounds: Array, stops_at: float, alphas: Array, centers: Array, radii2: Array) -> None:
+def _all(
+    stack: Array, bounds: Array, stops_at: float, middle: bool, alphas: Array, centers: Array, radii2: Array
+) -> None:
     B, N, _ = stack.shape
     gradient = np.empty(N)
     for b in range(B):
@@ -66,7 +70,7 @@ def _all(stack: Array, bounds: Array, stops_at: float, alphas: Array, centers: A
         for _ in range(MAX_STEPS):
             if not _move_a_pair(K, alpha, C, gradient, stops_at):
                 break
-        _describe(Z, alpha, C, centers[b], radii2, b)
+        radii2[b] = _describe(Z, alpha, C, centers[b], middle)
 
 
 @njit(cache=True)
@@ -104,13 +108,13 @@ def _move_a_pair(K: Array, alpha: Array, C: float, gradient: Array, stops_at: fl
 
 
 @njit(cache=True)
-def _describe(Z: Array, alpha: Array, C: float, center: Array, radii2: Array, b: int) -> None:
+def _describe(Z: Array, alpha: Array, C: float, center: Array, middle: bool) -> float:
     """The centre, and R²."""
     N, d = Z.shape
     for i in range(N):
         for j in range(d):
             center[j] += alpha[i] * Z[i, j]
-    free, mean, inside = 0, 0.0, 0.0
+    free, mean, inside, outside = 0, 0.0, 0.0, np.inf
     for i in range(N):
         distance = 0.0
         for j in range(d):
@@ -120,4 +124,8 @@ def _describe(Z: Array, alpha: Array, C: float, center: Array, radii2: Array, b:
             mean += distance
         elif alpha[i] == 0.0:
             inside = max(inside, distance)
-    radii2[b] = mean / free if free > 0 else inside
+        else:
+            outside = min(outside, distance)
+    if free > 0:
+        return mean / free
+    return 0.5 * (inside + outside) if middle else inside

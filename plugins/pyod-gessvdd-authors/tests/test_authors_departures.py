@@ -87,6 +87,8 @@ def test_libsvm_stops_where_it_begins_if_the_points_are_small():
     whole = solve_until_libsvm_stops(Z, np.array([0.25]))
     distances = ((Z[0] - whole.center[0]) ** 2).sum(axis=1)
     assert whole.radius2[0] == pytest.approx(distances[4:].max()), "no α is free: the interval's lower end"
+    middle = solve_until_libsvm_stops(Z, np.array([0.25]), middle=True)
+    assert middle.radius2[0] == pytest.approx((distances[4:].max() + distances[:4].min()) / 2)
 
 
 def test_nothing_departs_unless_it_is_named():
