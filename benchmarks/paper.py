@@ -26,6 +26,7 @@ matplotlib.use("agg")
 from matplotlib import pyplot as plt
 
 RESULTS = Path(__file__).parent / "results" / "paper"
+PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
 PICTURES = Path(__file__).parents[1] / "docs" / "images"
 #: Whose columns decide which d exist.
 N_FEATURES = {
@@ -33,6 +34,8 @@ N_FEATURES = {
     "sonar": 60, "heart": 13, "mnist": 784,
 }  # fmt: skip
 SETS = tuple(N_FEATURES)
+#: The paper's number of updates.
+UPDATES = 5
 VARIANTS = [name for name, method in METHODS.items() if method.is_variant]
 #: The ablation's order, and its words.
 DEPARTURES = {
@@ -41,7 +44,6 @@ DEPARTURES = {
     "random_start": "random start",
     "uncentred": "no centring",
     "libsvm": "dual as LIBSVM leaves it at 1e-3",
-    "libsvm_middle": "the same, R² the middle of LIBSVM's interval",
     "eigenvalues": "eigenvalues below 1e-6 dropped",
     "kmeans": "clusters drawn anew in every fit",
     "all": "all together",
@@ -87,16 +89,12 @@ class Run:
     def choose(self, rule: str = "validation", iterate: Any = None) -> pd.DataFrame:
         """A row for each trial: Gmean, TPR and TNR at the point that the rule chooses.
 
-        ``rule`` is "validation", the paper's, or "test"; ``iterate`` the number of updates (the last if None), or
-        "chosen" if the rule chooses it too.
+        ``rule`` is "validation", the paper's, or "test"; ``iterate`` the number of updates (all if None), "chosen" if
+        the rule chooses it too, or "chosen, not the last" if it has the first five models to choose from.
         """
         rows = []
         for (target, split, method), value in self.values.items():
-            figures = (
-                value
-                if iterate == "chosen" or value.shape[2] == 1
-                else value[:, :, [-1 if iterate is None else iterate]]
-            )
+            figures = _iterates(value, iterate)
             flat = figures.reshape(-1, 3)
             gmean = np.sqrt(flat[:, 1] * flat[:, 2])
             merit = flat[:, 0] if rule == "validation" else gmean
@@ -119,6 +117,15 @@ class Run:
     def means(self, rule: str = "validation", iterate: Any = None) -> pd.Series:
         """Gmean by method, on average over the targets."""
         return self.summary(rule, iterate).xs(AVERAGE, level="target")["gmean"]
+
+
+def _iterates(value: Any, iterate: Any) -> Any:
+    """The iterates that may be chosen; a method without updates has one."""
+    if iterate == "chosen" or value.shape[2] == 1:
+        return value
+    if iterate == "chosen, not the last":
+        return value[:, :, :UPDATES]
+    return value[:, :, [-1 if iterate is None else iterate]]
 
 
 def _quick_values(run: Run) -> dict[tuple[str, int, str], Any]:
@@ -256,31 +263,38 @@ def ablation(folder: Path, published: Published) -> tuple[pd.DataFrame, dict[str
         whole = load(folder, name, LINEAR, "as_written")
         if whole is None:
             continue
-        runs = {setup: load(folder, name, LINEAR, setup) for setup in DEPARTURES}
-        n_splits = min([run.n_splits for run in runs.values() if run is not None], default=whole.n_splits)
-        base = whole.quick().of_splits(n_splits)
-        as_written = base.means().loc[VARIANTS]
-        columns = {"as written": as_written, "last update thrown away": base.means(iterate=4).loc[VARIANTS]}
-        for setup, run in runs.items():
+        base = whole.quick()
+        chosen = {"iterate": "chosen, not the last"}
+        columns = {"as written": (base, {}), "last update thrown away": (base, {"iterate": 4})}
+        columns["number of updates chosen by the folds"] = (base, chosen)
+        for setup, words in DEPARTURES.items():
+            run = load(folder, name, LINEAR, setup)
             if run is not None:
-                found = run.of_splits(n_splits).means()
-                columns[DEPARTURES[setup]] = as_written.where(~as_written.index.isin(found.index), found)
-        table = pd.DataFrame(columns)
-        by_variant[name] = table
-        for column in table:
-            changed = table[column] - as_written
-            moved = changed[changed.abs() > 1e-12]
+                columns[words] = (run.of_splits(base.n_splits), {})
+                if setup == "all":
+                    columns["all together, number of updates chosen by the folds"] = (
+                        run.of_splits(base.n_splits),
+                        chosen,
+                    )
+        table = {}
+        for what, (run, rule) in columns.items():
+            as_written = base.of_splits(run.n_splits).means().loc[VARIANTS]
+            found = run.means(**rule).reindex(VARIANTS).fillna(as_written)
+            moved = (found - as_written)[(found - as_written).abs() > 1e-12]
+            table[f"{what} ({run.n_splits})"] = found
             rows.append(
                 {
                     "set": name,
-                    "what": column,
-                    "mean Gmean": table[column].mean(),
-                    "change": changed.mean(),
+                    "what": what,
+                    "splits": run.n_splits,
+                    "mean Gmean": found.mean(),
+                    "as written, same splits": as_written.mean(),
+                    "change": (found - as_written).mean(),
                     "variants moved": len(moved),
                     "mean change of those": moved.mean() if len(moved) else 0.0,
-                    "splits": n_splits,
                 }
             )
+        by_variant[name] = pd.DataFrame(table)
     return pd.DataFrame(rows), by_variant
 
 
@@ -302,14 +316,21 @@ def near(run: Run, published: Published, **rule: Any) -> dict[str, float]:
 def explanations(folder: Path, published: Published) -> pd.DataFrame:
     """What else could make the published figures: other rules of choice, other scalings, departures or not."""
     rows = {}
-    for setup, words in (("as_written", "as written"), ("all", "all departures")):
+    for setup, words in (
+        ("as_written", "as written"),
+        ("all", "all departures"),
+        ("all+libsvm_middle", "all departures, R² the middle"),
+    ):
         run = load(folder, "heart", LINEAR, setup)
         if run is None:
             continue
         grid = f", {run.grid} grid"
         rows[f"{words}{grid}"] = near(run, published)
         rows[f"{words}{grid}, no update at all"] = near(run, published, iterate=0)
-        rows[f"{words}{grid}, number of updates chosen by the folds too"] = near(run, published, iterate="chosen")
+        rows[f"{words}{grid}, 0 to 4 updates, chosen by the folds"] = near(
+            run, published, iterate="chosen, not the last"
+        )
+        rows[f"{words}{grid}, 0 to 5 updates, chosen by the folds"] = near(run, published, iterate="chosen")
         rows[f"{words}{grid}, chosen on the test rows"] = near(run, published, rule="test")
         rows[f"{words}{grid}, number of updates and point chosen on the test rows"] = near(
             run, published, rule="test", iterate="chosen"
@@ -327,9 +348,9 @@ def explanations(folder: Path, published: Published) -> pd.DataFrame:
     return table
 
 
-def by_graph(run: Run, published: Published) -> pd.DataFrame:
+def by_graph(run: Run, published: Published, **rule: Any) -> pd.DataFrame:
     """TPR and TNR by graph, ours and the published."""
-    table = against_published(run, published)
+    table = against_published(run, published, **rule)
     table = table[(table["target"] == AVERAGE) & table["method"].isin(VARIANTS)]
     table["graph"] = table["method"].str.split("-").str[1]
     figures = table[["gmean", "tpr", "tnr", "Gmean", "TPR", "TNR"]].astype(float)
@@ -345,10 +366,8 @@ def write_ablation(folder: Path, published: Published) -> None:
         "Linear, the quick grid; the paper's protocol otherwise.\n"
     ]
     for name, of_set in table.groupby("set", sort=False):
-        n_splits = int(of_set["splits"].iloc[0])
-        parts.append(
-            f"## {name}\n\n{n_splits} splits.\n\n" + markdown(of_set.set_index("what").drop(columns=["set", "splits"]))
-        )
+        parts.append(f"## {name}\n\n" + markdown(of_set.set_index("what").drop(columns="set")))
+        parts.append("By variant, averages over the targets; the number of splits in brackets:\n")
         wide = by_variant[name].copy()
         if name == "heart":
             block = Block(LINEAR, "heart", "clean", "clean")
@@ -358,10 +377,17 @@ def write_ablation(folder: Path, published: Published) -> None:
     heart = explanations(folder, published)
     parts.append("## What else could make the published Heart figures\n\n" + markdown(heart))
     heart.round(4).to_csv(RESULTS / "explanations.csv")
-    for setup, words in (("as_written", "as written"), ("all", "all departures"), ("libsvm_middle", "R² the middle")):
+    chosen = {"iterate": "chosen, not the last"}
+    for setup, words, rule in (
+        ("as_written", "as written", {}),
+        ("as_written", "as written, number of updates chosen by the folds", chosen),
+        ("all", "all departures", {}),
+        ("all", "all departures, number of updates chosen by the folds", chosen),
+        ("all+libsvm_middle", "all departures, R² the middle of LIBSVM's interval, number of updates chosen", chosen),
+    ):
         run = load(folder, "heart", LINEAR, setup)
         if run is not None:
-            parts.append(f"### By graph, {words}\n\n" + markdown(by_graph(run, published)))
+            parts.append(f"### By graph, {words}\n\n" + markdown(by_graph(run, published, **rule)))
     (RESULTS / "ablation.md").write_text("\n".join(parts), encoding="utf-8")
     draw_ablation(table)
 
@@ -374,7 +400,6 @@ def draw_ablation(table: pd.DataFrame) -> None:
     for k, name in enumerate(sets):
         of_set = table[table["set"] == name].set_index("what")["change"].reindex(names)
         axes.barh(np.arange(len(names)) + k * height, of_set, height, label=name)
-    axes.axvline(0.548 - 0.485, color="0.4", ls=":", lw=1)
     axes.set_yticks(np.arange(len(names)) + 0.4 - height / 2, names)
     axes.invert_yaxis()
     axes.axvline(0, color="0.2", lw=0.8)
@@ -386,16 +411,17 @@ def draw_ablation(table: pd.DataFrame) -> None:
 
 
 def draw_published(folder: Path, published: Published) -> None:
-    """Published against ours, a dot per variant, as written and with all departures."""
+    """Published against ours, a dot per variant: as written, and with the number of updates chosen by the folds."""
     figure, panels = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained", sharex=True, sharey=True)
     colours = dict(
         zip(("0", "I", "PCA", "Sw", "Sb", "kNN"), plt.rcParams["axes.prop_cycle"].by_key()["color"], strict=False)
     )
-    for panel, (setup, words) in zip(panels, (("as_written", "as written"), ("all", "all departures")), strict=True):
-        run = load(folder, "heart", LINEAR, setup)
+    shown = (("as written", {}), ("number of updates chosen by the folds", {"iterate": "chosen, not the last"}))
+    for panel, (words, rule) in zip(panels, shown, strict=True):
+        run = load(folder, "heart", LINEAR, "as_written")
         if run is None:
             continue
-        table = against_published(run, published)
+        table = against_published(run, published, **rule)
         table = table[(table["target"] == AVERAGE) & table["method"].isin(VARIANTS)]
         for graph, of_graph in table.groupby(table["method"].str.split("-").str[1], sort=False):
             x, sd = of_graph["Gmean"].astype(float), of_graph["Gmean-sd"].astype(float)
@@ -418,8 +444,8 @@ def wilcoxon(folder: Path) -> None:
     """The paper's test: one variant against the others over the sets, linear and non-linear."""
     parts = [
         "# Wilcoxon's signed ranks over the sets\n\nAs in the paper: T of one variant against each other method, over "
-        "the sets' averages; negative where the other one is better. T must be at most the critical value of so many sets. "
-        "MNIST is left out.\n"
+        "the sets' averages; negative where the other one is better. T must be at most the critical value of so many "
+        "sets. MNIST is left out.\n"
     ]
     for description, champion in ((LINEAR, "GESSVDD-kNN-GR-min"), (NONLINEAR, "GESSVDD-kNN-SR-max")):
         runs = [load(folder, name, description, "as_written") for name in SETS]
@@ -483,7 +509,7 @@ def sensitivity(folder: Path) -> None:
         panel.grid(alpha=0.3)
     panels[2].set_xscale("log")
     panels[0].set_ylabel("Gmean on the test rows")
-    panels[0].legend(frameon=False, fontsize="small")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize="small")
     figure.suptitle("Heart, linear: one hyperparameter changed, the others as chosen", fontsize="medium")
     figure.savefig(PICTURES / "paper_sensitivity.png", dpi=110)
     plt.close(figure)
@@ -513,7 +539,7 @@ def own(folder: Path, published: Published) -> None:
         table[f"best of our {description} variants (picked on the test rows)"] = pd.Series(best)
         table[f"which, {description}"] = pd.Series(named)
         table[f"best published {description} variant"] = pd.Series(theirs)
-    table.loc["mean"] = table.mean(numeric_only=True)
+    table.loc["mean"] = table.mean(numeric_only=True, skipna=False)  # over all sets or not at all
     table = table.T
     table.index.name = "Gmean"
     for column in table:
@@ -522,6 +548,69 @@ def own(folder: Path, published: Published) -> None:
         ]
     text = "# Our own description under the paper's protocol\n\nAverages over targets and splits.\n\n"
     (RESULTS / "own.md").write_text(text + markdown(table), encoding="utf-8")
+    insert("own", markdown(table))
+
+
+def insert(name: str, text: str) -> None:
+    """Put a table between its two marks on the page, if the page has them."""
+    first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    if first in page and last in page:
+        before, after = page.split(first)[0], page.split(last)[1]
+        PAGE.write_text(f"{before}{first}\n\n{text.strip()}\n\n{last}{after}", encoding="utf-8")
+
+
+def write_page(folder: Path, published: Published) -> None:
+    """The tables of ``docs/reproduction.md``."""
+    chosen = {"iterate": "chosen, not the last"}
+    runs, sets = {}, {}
+    for description in (LINEAR, NONLINEAR):
+        for name in DATASETS:
+            run = load(folder, name, description, "as_written")
+            if run is None:
+                continue
+            key = f"{name}, {description}"
+            variants = [method for method in run.methods if METHODS[method].is_variant]
+            runs[key] = {
+                "grid": run.grid,
+                "splits": run.n_splits,
+                "variants": len(variants),
+                "others": len(run.methods) - len(variants),
+                "seconds of computing": round(run.seconds),
+            }
+            means, freed = run.means().reindex(variants), run.means(**chosen).reindex(variants)
+            figures = [published.get(block_of(run), "Gmean", AVERAGE, method) for method in variants]
+            known = [figure for figure in figures if figure is not None]
+            sets[key] = {
+                "variants": len(variants),
+                "mean, as written": means.mean(),
+                "mean, number of updates chosen": freed.mean(),
+                "published mean": np.mean(known) if len(known) == len(variants) else np.nan,
+                "best variant": means.idxmax().removeprefix("GESSVDD-"),
+                "its Gmean": means.max(),
+            }
+    for title, rows in (("runs", runs), ("sets", sets)):
+        table = pd.DataFrame(rows).T
+        table.index.name = "set"
+        for column in table:
+            table[column] = table[column].infer_objects()
+        insert(title, markdown(table))
+    insert("explanations", markdown(explanations(folder, published).drop(columns="published")))
+    table, _ = ablation(folder, published)
+    table["shown"] = [f"{line.change:+.3f} ({line.splits})" for line in table.itertuples()]
+    first = table[table["what"] == "as written"].set_index("set")
+    changes = table.pivot(index="what", columns="set", values="shown").loc[table["what"].unique()].fillna("")
+    changes = changes[list(table["set"].unique())]
+    changes.loc["as written"] = [
+        f"{first.loc[name, 'mean Gmean']:.3f} ({first.loc[name, 'splits']})" for name in changes
+    ]
+    changes.index.name = "mean Gmean of 34 variants (splits)"
+    insert("ablation", markdown(changes))
+    heart = load(folder, "heart", LINEAR, "as_written")
+    if heart is not None:
+        insert("graphs", markdown(by_graph(heart, published, **chosen)))
+    lines = [f"- {line}" for line in published.inconsistencies()]
+    insert("contradictions", "\n".join(lines))
 
 
 def main() -> None:
@@ -537,6 +626,7 @@ def main() -> None:
     wilcoxon(folder)
     sensitivity(folder)
     own(folder, published)
+    write_page(folder, published)
     text = "# Where the published figures contradict themselves\n\n"
     (RESULTS / "contradictions.md").write_text(
         text + "".join(f"- {line}\n" for line in published.inconsistencies()), encoding="utf-8"
