@@ -567,9 +567,9 @@ def family(folder: Path) -> None:
     n_splits = trials["split"].nunique()
     text = (
         "# The family under the paper's protocol\n\nEvery method of [the family](../../../docs/family.md) that takes a "
-        "table and no labels: each class in turn the target, five folds within the training rows choose among C in {0.1, "
-        "0.3, 0.6}, d in {1, 3, 5} (MS-SVDD: 1, 2) and, in a kernel's space, σ in {1, 10}; η is 0.1, and the boundary "
-        f"decides. {n_splits} split{'s' if n_splits > 1 else ''}: differences of a few hundredths are chance. Averages "
+        "table and no labels: each class in turn the target, five folds within the training rows choose among C in "
+        "{0.1, 0.3, 0.6}, d in {1, 3, 5} (MS-SVDD: 1, 2) and, in a kernel's space, σ in {1, 10}; η is 0.1, and the "
+        f"boundary decides. {n_splits} split{'s' if n_splits > 1 else ''}: differences of a few hundredths are chance. Averages "
         "over the targets. An empty cell has no model for these rows.\n\n"
     )
     (RESULTS / "family.md").write_text(text + markdown(table), encoding="utf-8")
