@@ -75,6 +75,12 @@ class Run:
         most = max(map(len, held.values()))
         return [name for name in METHODS if len(held.get(name, ())) == most]
 
+    @property
+    def average(self) -> str:
+        """What the average over the targets is called: the paper's name only if all targets were run."""
+        whole = {target for target, _, _ in self.values} == set(DATASETS[self.name].targets)
+        return AVERAGE if whole else "average of the targets that were run"
+
     def quick(self) -> Run:
         """The points of the quick grid alone."""
         if self.grid == "quick":
@@ -111,12 +117,12 @@ class Run:
         by_target = trials.groupby(["method", "target"])[["gmean", "tpr", "tnr"]].mean()
         by_target["sd"] = trials.groupby(["method", "target"])["gmean"].std()
         average = by_target.groupby("method").mean()
-        average.index = pd.MultiIndex.from_product([average.index, [AVERAGE]], names=["method", "target"])
+        average.index = pd.MultiIndex.from_product([average.index, [self.average]], names=["method", "target"])
         return pd.concat([by_target, average]).sort_index()
 
     def means(self, rule: str = "validation", iterate: Any = None) -> pd.Series:
         """Gmean by method, on average over the targets."""
-        return self.summary(rule, iterate).xs(AVERAGE, level="target")["gmean"]
+        return self.summary(rule, iterate).xs(self.average, level="target")["gmean"]
 
 
 def _iterates(value: Any, iterate: Any) -> Any:
@@ -203,7 +209,7 @@ def against_published(run: Run, published: Published, **rule: Any) -> pd.DataFra
 def variants_table(run: Run, published: Published) -> str:
     """One set: averages over its targets, with the published ones if there are any."""
     table = against_published(run, published)
-    table = table[table["target"] == AVERAGE].set_index("method").loc[run.methods]
+    table = table[table["target"] == run.average].set_index("method").loc[run.methods]
     shown = table[["gmean", "sd", "tpr", "tnr"]]
     if table["Gmean"].notna().any():
         shown = shown.join(table[["Gmean", "Gmean-sd", "TPR", "TNR", "Δ/sd"]].astype(float).add_prefix("published "))
@@ -215,7 +221,8 @@ def variants_table(run: Run, published: Published) -> str:
 def described(run: Run) -> str:
     grid = "the paper's whole grid" if run.grid == "full" else "the quick grid (3 C, 4 d, 3 η, 4 σ of the paper's)"
     splits = f"{run.n_splits} split{'s' if run.n_splits > 1 else ''}"
-    return f"{grid}, {splits}, {len(run.methods)} methods, {run.seconds:.0f} s of computing"
+    targets = "" if run.average == AVERAGE else f"targets {', '.join(sorted({key[0] for key in run.values}))} only, "
+    return f"{grid}, {splits}, {targets}{len(run.methods)} methods, {run.seconds:.0f} s of computing"
 
 
 def write_sets(folder: Path, published: Published) -> pd.DataFrame:
@@ -449,7 +456,8 @@ def wilcoxon(folder: Path) -> None:
     ]
     for description, champion in ((LINEAR, "GESSVDD-kNN-GR-min"), (NONLINEAR, "GESSVDD-kNN-SR-max")):
         runs = [load(folder, name, description, "as_written") for name in SETS]
-        means = {run.name: run.means() for run in runs if run is not None and champion in run.methods}
+        runs = [run for run in runs if run is not None and champion in run.methods and run.average == AVERAGE]
+        means = {run.name: run.means() for run in runs}
         if len(means) < 5:
             continue
         table = pd.DataFrame(means).dropna()
@@ -530,7 +538,7 @@ def own(folder: Path, published: Published) -> None:
         best, named, theirs, mean = {}, {}, {}, {}
         for name in table.index:
             run = load(folder, name, description, "as_written")
-            if run is not None:
+            if run is not None and run.average == AVERAGE:
                 means = run.means().reindex([method for method in run.methods if METHODS[method].is_variant])
                 best[name], named[name], mean[name] = means.max(), means.idxmax().removeprefix("GESSVDD-"), means.mean()
                 figures = [published.get(block_of(run), "Gmean", AVERAGE, method) for method in VARIANTS]
@@ -598,12 +606,13 @@ def write_page(folder: Path, published: Published) -> None:
             runs[key] = {
                 "grid": run.grid,
                 "splits": run.n_splits,
+                "targets": f"{len({key[0] for key in run.values})} of {len(DATASETS[name].targets)}",
                 "variants": len(variants),
                 "others": len(run.methods) - len(variants),
                 "seconds of computing": round(run.seconds),
             }
             means, freed = run.means().reindex(variants), run.means(**chosen).reindex(variants)
-            figures = [published.get(block_of(run), "Gmean", AVERAGE, method) for method in variants]
+            figures = [published.get(block_of(run), "Gmean", run.average, method) for method in variants]
             known = [figure for figure in figures if figure is not None]
             sets[key] = {
                 "variants": len(variants),
