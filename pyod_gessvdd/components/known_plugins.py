@@ -8,6 +8,11 @@ from fnmatch import fnmatchcase
 #: packages register.
 KNOWN_PLUGINS: dict[str, dict[str, tuple[str, ...]]] = {
     "pyod-gessvdd-ann": {"laplacian": ("ann",)},
+    "pyod-gessvdd-authors": {
+        "laplacian": ("authors_between", "authors_knn"),
+        "updater": ("authors_spectral", "authors_spectral_regression"),
+        "kernel": ("authors_rbf",),
+    },
     "pyod-gessvdd-graphs": {
         "laplacian": (
             "epsilon",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import signal
@@ -11,11 +12,16 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
+from pyod_gessvdd import GESSVDD
 from pyod_gessvdd.cli import main
+from pyod_gessvdd.experiments.data.paper import DATASETS, load
 from pyod_gessvdd.experiments.report.paper.published import COLUMNS, PAPER, Block, Published
+from pyod_gessvdd.model_selection import gmean_score
 from tests.experiments.paper_data import write_heart
 
 
@@ -81,6 +87,38 @@ def test_a_run_prints_its_figures_beside_the_published_ones_and_leaves_them_in_i
     assert {row[0] for row in rows(run)} == {"heart:disease_present", "heart:disease_absent"}
     methods = {name for (name,) in rows(run, "SELECT DISTINCT spec FROM detectors")}
     assert methods == {"GESSVDD-0-S-max", "ESVDD"}
+
+
+@pytest.mark.filterwarnings("ignore:the subspace has")
+def test_the_protocol_is_a_slow_and_obvious_nested_loop(bench, data_dir, tmp_path):
+    names = ("GESSVDD-kNN-GR-min", "GESSVDD-Sw-SR-max")
+    assert bench("--methods", ",".join(names), "--splits", 1, "--no-plots").exit_code == 0
+    with (tmp_path / "run" / "results.csv").open(encoding="utf-8", newline="") as file:
+        table = csv.DictReader(file)
+        ours = {(row["method"], row["target_class"]): float(row["value"]) for row in table if row["metric"] == "Gmean"}
+    heart = load("heart", data_dir)
+    train, test = train_test_split(np.arange(len(heart.X)), test_size=0.3, stratify=heart.labels, random_state=0)
+    for target, short in DATASETS["heart"].targets.items():
+        positive = heart.labels == target
+        low, high = (bound(heart.X[train][positive[train]], axis=0) for bound in (np.min, np.max))
+        X = (heart.X - low) / (high - low)
+        for name in names:
+            grid = {"C": [0.1, 0.3, 0.6], "n_components": [1, 3]}
+            grid |= {"step_size": [0.1, 10.0, 1000.0]} if "-GR-" in name else {}
+            chosen = []
+            for values in itertools.product(*grid.values()):
+                point = dict(zip(grid, values, strict=True))
+                gmeans = []
+                folds = StratifiedKFold(5, shuffle=True, random_state=0)
+                for fitted, held in folds.split(X[train], positive[train]):
+                    fold = train[fitted]
+                    model = GESSVDD.from_variant(name, random_state=0, **point).fit(X[fold][positive[fold]])
+                    gmeans.append(gmean_score(~positive[train[held]], model.predict(X[train[held]]), normal=0))
+                chosen.append((np.mean(gmeans), point))
+            best = max(chosen, key=lambda pair: pair[0])[1]
+            model = GESSVDD.from_variant(name, random_state=0, **best).fit(X[train][positive[train]])
+            expected = gmean_score(~positive[test], model.predict(X[test]), normal=0)
+            assert ours[name, short] == pytest.approx(expected, abs=1e-8)
 
 
 def test_the_papers_figures_are_in_the_package(bench, tmp_path):

@@ -55,6 +55,11 @@ class Detector:
         """What shares imports and compiled code: one of them is warmed up before the clock starts."""
         return self.name
 
+    @property
+    def bundle(self) -> str | None:
+        """What shares work: jobs of one bundle that follow each other go to one process; None shares nothing."""
+        return None
+
     def build(self, seed: int | None = None, **given: Any) -> Any:
         """A fresh detector; the seed, as ``random_state``, and what is given go to those that take it.
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import joblib
@@ -102,8 +103,26 @@ def _on_this_machine(jobs: Iterable[Job], n_jobs: int, timeout: float | None, me
     # A worker that outlives this process would work for nobody; with one job this process is the worker.
     parent = os.getpid() if joblib.effective_n_jobs(n_jobs) > 1 else None
     parallel = joblib.Parallel(n_jobs, backend="loky", **AS_THEY_COME)
-    results: Results = parallel(joblib.delayed(supervise)(spool.spooled(job), timeout, parent, memory) for job in jobs)
-    return results
+    bundles = ([spool.spooled(job) for job in bundle] for bundle in _bundles(jobs))
+    done: Generator[list[JobResult], None, None] = parallel(
+        joblib.delayed(_supervise_all)(bundle, timeout, parent, memory) for bundle in bundles
+    )
+    with contextlib.closing(done):
+        for results in done:
+            yield from results
+
+
+def _bundles(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    """Jobs that follow each other and share work, together; all others alone."""
+    for key, shared in groupby(jobs, key=lambda job: (job.dataset.name, job.seed, job.detector.bundle)):
+        if key[-1] is None:
+            yield from ([job] for job in shared)
+        else:
+            yield list(shared)
+
+
+def _supervise_all(jobs: list[Job], timeout: float | None, parent: int | None, memory: int | None) -> list[JobResult]:
+    return [supervise(job, timeout, parent, memory) for job in jobs]
 
 
 def _on_dask(jobs: Iterable[Job], n_workers: int, timeout: float | None, memory: int | None) -> Results:

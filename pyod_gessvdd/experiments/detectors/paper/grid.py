@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.errors import NoSuchModelError, NotSolvedError
-from pyod_gessvdd.experiments.detectors.paper.methods import LINEAR, METHODS, NONLINEAR, Method
+from pyod_gessvdd.experiments.detectors.paper.fitted import FittedGrid, fit_grid
+from pyod_gessvdd.experiments.detectors.paper.methods import LINEAR, METHODS, Method
 from pyod_gessvdd.experiments.detectors.paper.shared_graph import KEPT, SharedGraph
 from pyod_gessvdd.experiments.detectors.specs import Detector
 
@@ -26,18 +26,26 @@ class GridPoint(Detector):
     ----------
     description : str
         "linear" or "non-linear".
+    quick : bool
+        Whether the grid that it is a point of is the smaller one.
     """
 
     description: str = LINEAR
+    quick: bool = False
 
     @property
     def family(self) -> str:
         """The method: its points share their code."""
         return f"{self.spec}, {self.description}"
 
+    @property
+    def bundle(self) -> str:
+        """The method: its points share their fits, so that one process should run them all."""
+        return self.family
+
     def build(self, seed: int | None = None, **given: Any) -> GridModel:
         """A model of this point."""
-        return GridModel(METHODS[self.spec], self.description, self.parameters, seed or 0)
+        return GridModel(METHODS[self.spec], self.description, self.parameters, seed or 0, quick=self.quick)
 
     def written(self) -> dict[str, Any]:
         """The point, with the description."""
@@ -60,6 +68,7 @@ def grid_points(method: Method, description: str, n_features: int, *, quick: boo
             path=f"{GridModel.__module__}:{GridModel.__qualname__}",
             parameters={name: point[name] for name in grid},
             description=description,
+            quick=quick,
         )
         for point in points
     ]
@@ -68,30 +77,49 @@ def grid_points(method: Method, description: str, n_features: int, *, quick: boo
 class GridModel:
     """A model of one point: ``predict`` says 0 for the rows that it accepts and 1 for the others.
 
-    The variants' non-linear projection trick is done as the paper has it: map the rows, then go on as in the linear
-    case, so that the map is computed once for each width.
+    The first point of a variant's grid that is fitted to some rows fits all the others along with it: a search goes
+    through all of them, and together they take a fraction of the time. A point that the grid does not hold is fitted
+    alone.
     """
 
-    def __init__(self, method: Method, description: str, parameters: dict[str, Any], seed: int) -> None:
-        self.sigma = parameters.get("sigma") if method.is_variant and description == NONLINEAR else None
-        if self.sigma is not None:
-            parameters = {name: value for name, value in parameters.items() if name != "sigma"}
-            description = LINEAR
-        self.model = method.build(description, parameters, seed, shared_graph(method.name))
+    def __init__(
+        self, method: Method, description: str, parameters: dict[str, Any], seed: int, *, quick: bool = False
+    ) -> None:
+        self.method, self.description, self.parameters = method, description, parameters
+        self.seed, self.quick = seed, quick
 
     def fit(self, X: Array) -> GridModel:
         """Fit the rows; NoSuchModelError if the point does not exist for them: d above the features, C below 1/N."""
-        self.train = X
         try:
-            self.model.fit(X if self.sigma is None else _mapped(self.sigma, _Rows(X), _Rows(X)))
+            if self.method.is_variant:
+                self._fit_with_the_others(X)
+            else:
+                shared = shared_graph(self.method.name)
+                self.model = self.method.build(self.description, self.parameters, self.seed, shared).fit(X)
         except (ValueError, NotSolvedError) as error:
             raise NoSuchModelError(str(error)) from error
         return self
 
+    def _fit_with_the_others(self, X: Array) -> None:
+        point = tuple(sorted((name, value) for name, value in self.parameters.items() if name != "sigma"))
+        points = _points(self.method, self.description, X.shape[1], self.quick)
+        points = points if point in points else (point,)
+        self.place = points.index(point)
+        key = (self.method.name, points, self.seed, self.parameters.get("sigma"))
+        self.grid = _fitted(*key, _Rows(X))
+        if not self.grid.exists[self.place]:
+            F, d = self.grid.feature_map.n_features, self.parameters["n_components"]
+            raise ValueError(
+                f"n_components must be at most the number of features, {F}, got {d}"
+                if d > F
+                else f"C must be at least 1/N = {1 / len(X):.6g}, got {self.parameters['C']}"
+            )
+
     def predict(self, X: Array) -> Array:
         """0 or 1 for each row."""
-        rows = X if self.sigma is None else _mapped(self.sigma, _Rows(self.train), _Rows(X))
-        return np.asarray(self.model.predict(rows))
+        if not self.method.is_variant:
+            return np.asarray(self.model.predict(X))
+        return (~_accepted(self.grid, _Rows(X))[self.place]).astype(int)
 
 
 @lru_cache(maxsize=2)
@@ -113,14 +141,23 @@ class _Rows:
         return isinstance(other, _Rows) and self._key == other._key
 
 
+Points = tuple[tuple[tuple[str, Any], ...], ...]
+
+
+@lru_cache(maxsize=2)
+def _points(method: Method, description: str, n_features: int, quick: bool) -> Points:
+    """The points of a method's grid but for the width."""
+    grid = method.grid(description, n_features, quick=quick)
+    grid.pop("sigma", None)
+    return tuple(tuple(sorted(point.items())) for point in ParameterGrid(grid))
+
+
 @lru_cache(maxsize=KEPT)
-def _kernel(sigma: float, train: _Rows) -> tuple[Any, Array]:
-    """An RBF kernel of this width fitted to the rows, and their features."""
-    kernel = resolve("kernel", "rbf").set_params(sigma=sigma, center=True)
-    return kernel, kernel.fit_features(train.X)[0]
+def _fitted(method: str, points: Points, seed: int, sigma: float | None, train: _Rows) -> FittedGrid:
+    """All points of one width fitted to the rows."""
+    return fit_grid(method, train.X, [dict(point) for point in points], seed, sigma=sigma)
 
 
-@lru_cache(maxsize=2 * KEPT)
-def _mapped(sigma: float, train: _Rows, rows: _Rows) -> Array:
-    kernel, features = _kernel(sigma, train)
-    return features if rows == train else kernel.features(rows.X)
+@lru_cache(maxsize=KEPT)
+def _accepted(fitted: FittedGrid, rows: _Rows) -> Array:
+    return fitted.accept(rows.X)

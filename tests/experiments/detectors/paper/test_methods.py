@@ -9,7 +9,6 @@ from sklearn.svm import OneClassSVM
 from pyod_gessvdd import ESVDD, GESSVDD, GESVDD, GESVM, SVDD
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.errors import ComparisonError, NoSuchModelError
-from pyod_gessvdd.experiments.detectors.paper import grid
 from pyod_gessvdd.experiments.detectors.paper.grid import GridModel, grid_points
 from pyod_gessvdd.experiments.detectors.paper.methods import GROUPS, LINEAR, METHODS, NONLINEAR, choose_methods
 from pyod_gessvdd.experiments.detectors.paper.ocsvm import OCSVM
@@ -121,24 +120,6 @@ def test_cheap_graphs_are_not_shared():
 
 
 # The points of a grid -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["GESSVDD-0-GR-max", "GESSVDD-Sw-GR-min", "GESSVDD-kNN-S-max", "GESSVDD-PCA-SR-min"])
-def test_a_fit_to_mapped_rows_is_the_fit_with_the_kernel(name):
-    test = np.random.default_rng(1).normal(size=(50, 3)) * 2 + 3.0
-    for sigma in (1.0, 3.0):
-        parameters = {"C": 0.2, "n_components": 2, "sigma": sigma}
-        direct = METHODS[name].build(NONLINEAR, parameters, 0).fit(X)
-        point = GridModel(METHODS[name], NONLINEAR, parameters, 0).fit(X)
-        mapped = grid._mapped(sigma, grid._Rows(X), grid._Rows(test))
-        np.testing.assert_allclose(point.model.decision_function(mapped), direct.decision_function(test), rtol=1e-6)
-        assert (point.predict(test) == direct.predict(test)).all()
-
-
-def test_rows_are_mapped_once_for_each_width():
-    first = grid._mapped(1.0, grid._Rows(X), grid._Rows(X[:5]))
-    assert grid._mapped(1.0, grid._Rows(X.copy()), grid._Rows(X[:5].copy())) is first
-    assert grid._mapped(2.0, grid._Rows(X), grid._Rows(X[:5])) is not first
 
 
 def test_every_point_of_a_grid_is_a_detector_and_points_of_one_width_stand_together():
