@@ -189,9 +189,9 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         parts.check(settings)
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(source))
         settings = for_rows(settings, len(source), has_features=not whole and has_features(parts, settings))
-        check_streamable(parts, settings, self._boundary, whole, len(source))
         settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
-        parts = parts.inheriting(settings)
+        parts = parts.inheriting(settings)  # an updater asks for psi, which decides whether it needs all rows
+        check_streamable(parts, settings, self._boundary, whole, len(source))
         model = learn(source, parts, settings, self._component("kernel", {**settings, "widening": None}), whole)
         self._publish_description(model)
         publish_rows(self, model, source)

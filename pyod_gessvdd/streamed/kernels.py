@@ -28,7 +28,7 @@ def check_streamable_kernel(kernel: Kernel, n_rows: int) -> None:
     elif not (kernel.is_identity or kernel.learns_by_moments):
         raise ValueError(
             f"kernel {kernel.name!r} needs all rows in memory; linear, kernels with a Nyström map and random Fourier "
-            "features take the rows of a source"
+            "features accept a source"
         )
 
 
