@@ -224,7 +224,8 @@ class Graph:
         """``(U, inverse, rest)`` with L⁺ = rest · (I − U Uᵀ) + U diag(inverse) Uᵀ and orthonormal U."""
         V = self.factor.toarray() if sp.issparse(self.factor) else self.factor.astype(float)
         U, R = scipy.linalg.qr(V, mode="economic")
-        inner, rotation = scipy.linalg.eigh((R * self.weights) @ R.T)
+        # The identity has no factor, and scipy before 1.14 does not take the eigenvalues of an empty matrix.
+        inner, rotation = scipy.linalg.eigh((R * self.weights) @ R.T) if R.size else (np.zeros(0), np.zeros((0, 0)))
         eigenvalues = self.base + inner
         rest = _reciprocal(np.array([float(self.base)]), max(self.base, eigenvalues.max(initial=0.0)))
         return (
