@@ -225,7 +225,8 @@ class Graph:
         """``(U, inverse, rest)`` with L⁺ = rest · (I − U Uᵀ) + U diag(inverse) Uᵀ and orthonormal U."""
         V = self.factor.toarray() if sp.issparse(self.factor) else self.factor.astype(float)
         U, R = np.linalg.qr(V)
-        inner, rotation = symmetric_eigen((R * self.weights) @ R.T)
+        # The identity has no factor, and LAPACK takes no empty matrix.
+        inner, rotation = symmetric_eigen((R * self.weights) @ R.T) if R.size else (np.zeros(0), np.zeros((0, 0)))
         eigenvalues = self.base + inner
         rest = _reciprocal(np.array([float(self.base)]), max(self.base, eigenvalues.max(initial=0.0)))
         return (

@@ -37,7 +37,9 @@ def test_every_detector_fits_scores_explains_and_comes_back_from_its_file(name, 
         assert np.isfinite(detector.explain(X[-2:])).all()
 
 
-@pytest.mark.parametrize("variant", ["0-GR-min", "kNN-GR-max", "PCA-S-min", "Sw-SR-max", "I-S-max"])
+@pytest.mark.parametrize(
+    "variant", ["0-GR-min", "kNN-GR-max", "PCA-S-min", "Sw-SR-max", "I-S-max", "I-SR-min", "Sb-SR-min"]
+)
 def test_variants_of_the_paper_fit(variant, data):
     X, _ = data
     detector = pyod_gessvdd.GESSVDD.from_variant(variant, n_components=2, random_state=0).fit(X)
