@@ -139,7 +139,7 @@ def for_rows(settings: dict[str, Any], n_rows: float, *, has_features: bool = Fa
     if has_features:
         filled["n_components"] = None
     if settings["ridge"] is None:
-        filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-7 / few**3 if novelty else 1e-4 / (few * many**1.5)
+        filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-7 / few**3 if novelty else 3e-4 / (few * many)
     filled["widening"] = (8.0 if novelty else 1.0) / few if whole and residual else None
     # The more rows, the more their ranks are worth; with few the columns as they are stand in for them.
     ranks, plain = MOST_RANKS[novelty] * many, max(LEAST_PLAIN[novelty], 0.5 * (1.0 - many))

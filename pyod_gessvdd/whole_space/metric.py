@@ -16,7 +16,7 @@ from pyod_gessvdd.whole_space.description import WholeSpace
 Array = np.ndarray
 
 #: How near to the limit a lone row that is not trusted may be drawn by itself: down to the limit over this.
-DOUBT = 0.3
+DOUBT = 0.2
 
 
 def doubtful_weights(lengths: Array, alike: Array, limit: float) -> Array:
