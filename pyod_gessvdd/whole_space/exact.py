@@ -18,6 +18,9 @@ from pyod_gessvdd.whole_space.metric import Lengths, Metric, Rows, doubtful_weig
 
 Array = np.ndarray
 
+#: Up to this condition number A⁻¹ has kept the digits that its factor needs.
+WELL_CONDITIONED = 1e6
+
 
 @dataclass(frozen=True, eq=False)
 class ExactRows(Rows):
@@ -169,6 +172,16 @@ class ExactMetric(Metric):
         factor[trusted[self.n_trusted :]] = 1.0
         return factor
 
+    def _inverse_factor(self) -> Array:
+        """L⁻¹, lower triangular, of A = LLᵀ."""
+        n, lam = len(self.A_inv), self.lam
+        if n * float(self.rows.K.diagonal().max()) <= WELL_CONDITIONED * lam:
+            # The factor of A⁻¹ = L⁻ᵀL⁻¹ from its other end: half the work of inverting L.
+            return cholesky(self.A_inv[::-1, ::-1], 0.0).T[::-1, ::-1]
+        A = self.rows.inside(self.trusted, self.root)
+        A[np.diag_indices_from(A)] += lam
+        return scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1, overwrite_c=1)[0]
+
     def describe(
         self, scaling: Scaling, upper: Array, backend: QPBackend, tol: float
     ) -> tuple[WholeSpace, QPSolution, Array]:
@@ -181,14 +194,12 @@ class ExactMetric(Metric):
         G /= root[around, None]
         solution = solve_kernel_svdd(G, upper, backend, tol, None)
         pull = root * (self.A_inv[:, around] @ (solution.alpha / root[around]))
-        # The lower L⁻¹ of A = LLᵀ is the factor of A⁻¹ = L⁻ᵀL⁻¹ from its other end: half the work of inverting L.
-        L_inv = cholesky(self.A_inv[::-1, ::-1], 0.0).T[::-1, ::-1]
         description = WholeSpace(
             scaling,
             rows.kernel,
             rows.scaled[self.trusted],
             1.0 / lam,
-            L_inv * (root / np.sqrt(lam)),
+            self._inverse_factor() * (root / np.sqrt(lam)),
             pull,
             solution.extras["center_norm2"],
             solution.radius2,
