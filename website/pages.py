@@ -21,8 +21,9 @@ def adopted() -> dict[str, str]:
         "benchmarks/README.md": "benchmarks/index.md",
         "plugins/README.md": "plugin-packages/index.md",
     }
-    for path in sorted((ROOT / "benchmarks/results").iterdir()):
-        pages[f"benchmarks/results/{path.name}"] = f"benchmarks/{path.name}"
+    results = ROOT / "benchmarks/results"
+    for path in sorted(path.relative_to(results) for path in results.rglob("*") if path.is_file()):
+        pages[f"benchmarks/results/{path.as_posix()}"] = f"benchmarks/{path.as_posix()}"
     for path in sorted((ROOT / "plugins").glob("*/README.md")):
         pages[path.relative_to(ROOT).as_posix()] = f"plugin-packages/{path.parent.name}.md"
     return pages
