@@ -27,7 +27,6 @@ from matplotlib import pyplot as plt
 
 RESULTS = Path(__file__).parent / "results" / "paper"
 PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
-PICTURES = Path(__file__).parents[1] / "docs" / "images"
 #: Whose columns decide which d exist.
 N_FEATURES = {
     "seeds": 7, "qualitative_bankruptcy": 6, "somerville_happiness": 6, "liver": 6, "iris": 4, "ionosphere": 34,
@@ -412,7 +411,7 @@ def draw_ablation(table: pd.DataFrame) -> None:
     axes.set_xlabel("change of the mean Gmean over the 34 variants")
     axes.legend(frameon=False)
     axes.grid(axis="x", alpha=0.3)
-    figure.savefig(PICTURES / "paper_ablation.png", dpi=110)
+    figure.savefig(RESULTS / "ablation.png", dpi=110)
     plt.close(figure)
 
 
@@ -442,7 +441,7 @@ def draw_published(folder: Path, published: Published) -> None:
     panels[0].set_ylabel("our Gmean")
     panels[1].legend(frameon=False, title="graph", fontsize="small")
     figure.suptitle("Heart, linear: the 34 variants", fontsize="medium")
-    figure.savefig(PICTURES / "paper_published.png", dpi=110)
+    figure.savefig(RESULTS / "published.png", dpi=110)
     plt.close(figure)
 
 
@@ -518,7 +517,7 @@ def sensitivity(folder: Path) -> None:
     panels[0].set_ylabel("Gmean on the test rows")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize="small")
     figure.suptitle("Heart, linear: one hyperparameter changed, the others as chosen", fontsize="medium")
-    figure.savefig(PICTURES / "paper_sensitivity.png", dpi=110)
+    figure.savefig(RESULTS / "sensitivity.png", dpi=110)
     plt.close(figure)
     pd.DataFrame(rows).round(4).to_csv(RESULTS / "sensitivity.csv", index=False)
 
@@ -662,7 +661,6 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=Path("paper-runs"))
     folder = parser.parse_args().runs
     RESULTS.mkdir(parents=True, exist_ok=True)
-    PICTURES.mkdir(parents=True, exist_ok=True)
     published = Published.load(PAPER)
     write_sets(folder, published)
     write_ablation(folder, published)

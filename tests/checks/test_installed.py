@@ -66,7 +66,10 @@ NOT_APPLICABLE = {
     ("sigmoid", "check_kernel_residual_completes_the_length"): "it declares positive_definite = False",
     **{
         (name, f"check_kernel_{check}"): reason
-        for name, reason in (("linear", "it has no gram(X, Y)"), ("precomputed", "its input is no rows"))
+        for name, reason in (
+            ("linear", "it has no gram(X, Y)"),
+            ("precomputed", "its input is a kernel matrix"),
+        )
         for check in ("gram", "inner_products", "residual_completes_the_length")
     },
     ("linear", "check_kernel_learns_by_moments"): "it declares learns_by_moments = False",
