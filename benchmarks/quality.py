@@ -132,10 +132,12 @@ def run(given: argparse.Namespace, folder: Path, jobs: list[Job]) -> pd.DataFram
     run_experiment(folder, jobs, {"metrics": [one.name for one in (*METRICS, *FAR)], "rows": given.rows}, how)
     fits = ComparisonResult.load(folder).table.set_index(["dataset", "detector", "setting", "seed"], drop=False)
     fits = fits.loc[[job.key for job in jobs]].reset_index(drop=True)
-    collections = {job.dataset.name: collection_of(job) for job in jobs}
+    # A set of PyOD's suite is one of ADBench too, under the same name.
+    collections = {(job.dataset.name, job.protocol.name): collection_of(job) for job in jobs}
     fits = fits.replace({"detector": {"GESSVDD": DEFAULT}}).rename(columns=NAMES)
-    cells = [name.removeprefix(f"{collections[name]}: ") for name in fits["dataset"]]
-    return fits.assign(collection=fits["dataset"].map(collections), dataset=cells)
+    found = [collections[key] for key in zip(fits["dataset"], fits["training"], strict=True)]
+    cells = [name.removeprefix(f"{collection}: ") for name, collection in zip(fits["dataset"], found, strict=True)]
+    return fits.assign(collection=found, dataset=cells)
 
 
 def collection_of(job: Job) -> str:
