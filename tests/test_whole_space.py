@@ -14,13 +14,11 @@ from pyod_gessvdd import GESSVDD
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.dual import upper_bounds
 from pyod_gessvdd.kernels.pairwise import RBF, FunctionKernel, LaplacianKernel, Mixed
-from pyod_gessvdd.linalg import weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_svdd
 from pyod_gessvdd.whole_space import learn, svdd
 from pyod_gessvdd.whole_space.description import MAX_COORDINATES
 from pyod_gessvdd.whole_space.factor import cholesky
-from pyod_gessvdd.whole_space.metric import DOUBT, doubtful_weights
 from tests.oracle import whole_space as oracle
 
 N, D = 50, 4
@@ -340,59 +338,6 @@ def test_half_of_the_rows_stay(X):
 def test_without_a_share_nobody_is_taken_out(X):
     trusted = np.arange(0, N, 2)
     assert_array_equal(learnt(X, trusted=trusted).trusted, trusted)
-
-
-# Rows that are not trusted count a little ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("length", [1.001, 2.0, 1e6])
-def test_a_row_that_counts_a_little_stays_beyond_the_limit(length):
-    (weight,) = doubtful_weights(np.array([length]), np.ones(1), 1.0)
-    assert 1.0 < length / (1.0 + weight * length) < length
-
-
-def test_rows_within_the_limit_do_not_count_and_rows_that_are_alike_share():
-    lengths = np.array([0.0, 0.5, 1.0, 2.0, 2.0])
-    weights = doubtful_weights(lengths, np.array([1.0, 1.0, 1.0, 1.0, 4.0]), 1.0)
-    assert_allclose(weights, [0.0, 0.0, 0.0, DOUBT / 2, DOUBT / 8])
-
-
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["ones", "whole"])
-def test_what_is_not_trusted_counts_as_much_as_its_weight_says(new, weights):
-    random = np.random.default_rng(0)
-    rows = np.vstack([random.normal(size=(N - 6, D)), 3.0 + random.normal(size=(6, D))])
-    found = learnt(rows, trusted=np.arange(N - 6), share_outside=0.1, weights=weights)
-    description, kernel = found.description, found.description.kernel
-    trusted, times, lam = found.trusted, np.ones(N) if weights is None else weights, 1.0 / found.description.scale
-    others = np.setdiff1d(np.arange(N), trusted)
-
-    def products(X, Y, places, counts):
-        """Inner products in the metric of some rows, by the definition."""
-        A = kernel.gram(rows[places], rows[places]) + lam * np.diag(1.0 / counts)
-        solved = np.linalg.solve(A, kernel.gram(rows[places], Y))
-        return (kernel.gram(X, Y) - kernel.gram(X, rows[places]) @ solved) / lam
-
-    among = products(rows[others], rows[others], trusted, times[trusted])
-    lengths = among.diagonal()
-    alike = among**2 / np.outer(lengths, lengths) @ times[others]
-    own = products(rows[trusted], rows[trusted], trusted, times[trusted]).diagonal()
-    left_out = np.zeros(N)
-    left_out[others], left_out[trusted] = lengths, own / (1.0 - own)
-    limit = weighted_quantiles(left_out, [0.9], weights)[0]
-    counts = times[others] * doubtful_weights(lengths, alike, limit)
-    assert (counts > 0).any()
-    places, counts = np.r_[trusted, others[counts > 0]], np.r_[times[trusted], counts[counts > 0]]
-    assert_array_equal(description.landmarks, rows[places])
-
-    alpha = found.solution.alpha
-    expected = [
-        products(x[None], x[None], places, counts)[0, 0]
-        - 2.0 * products(x[None], rows[trusted], places, counts)[0] @ alpha
-        for x in new
-    ]
-    assert_allclose(description.scores(new) * description.unit - description.center_norm2, expected, rtol=1e-6)
-    assert_allclose(found.scores, description.scores(rows), rtol=1e-8)
-    assert_allclose(found.left_out_scores[others], found.scores[others], rtol=1e-12)
 
 
 # Errors ---------------------------------------------------------------------------------------------------------------

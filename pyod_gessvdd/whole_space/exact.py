@@ -14,7 +14,7 @@ from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_kernel_svdd
 from pyod_gessvdd.whole_space.description import WholeSpace
 from pyod_gessvdd.whole_space.factor import LEAST_LEFT, NOT_POSITIVE_DEFINITE, cholesky, one_copy
-from pyod_gessvdd.whole_space.metric import Lengths, Metric, Rows, doubtful_weights
+from pyod_gessvdd.whole_space.metric import Lengths, Metric, Rows
 
 Array = np.ndarray
 
@@ -32,20 +32,20 @@ class ExactRows(Rows):
     weights: Array
     moved: Array | None = None
 
-    max_take_out = 15
-    counts_doubtful = True
+    max_take_out = 10
 
-    def inside(self, trusted: Array, root: Array) -> Array:
-        """W K W of the trusted rows."""
+    def inside(self, trusted: Array) -> tuple[Array, Array]:
+        """W and W K W of the trusted rows."""
+        root = np.sqrt(self.weights[trusted])
         K = self.K.take(trusted, axis=0).take(trusted, axis=1)
         if (root != 1.0).any():
             K *= root
             K *= root[:, None]
-        return K
+        return root, K
 
     def effective_scatter(self, trusted: Array) -> float:
         """Tr((WKW)²)/Tr(WKW)."""
-        K = self.inside(trusted, np.sqrt(self.weights[trusted]))
+        _, K = self.inside(trusted)
         trace = float(np.trace(K))
         if not trace > 0:
             raise ValueError(NOT_POSITIVE_DEFINITE)
@@ -53,21 +53,20 @@ class ExactRows(Rows):
 
     def metric(self, trusted: Array, lam: float) -> ExactMetric:
         """By the inverse of A = W K W + λI."""
-        root = np.sqrt(self.weights[trusted])
-        A = self.inside(trusted, root)
+        root, A = self.inside(trusted)
         A[np.diag_indices_from(A)] += lam
         inverse, _ = scipy.linalg.lapack.dpotri(cholesky(A, 0.0), lower=1, overwrite_c=1)
         A_inv = inverse + inverse.T  # of the one, the upper triangle is zero, as it was in the factor
         np.fill_diagonal(A_inv, inverse.diagonal())
-        return ExactMetric.of(self, trusted, lam, root, A_inv)
+        others = np.setdiff1d(np.arange(len(self.K)), trusted, assume_unique=True)
+        inner = root[:, None] * self.K[np.ix_(trusted, others)]
+        solved = A_inv @ inner
+        return ExactMetric(self, trusted, lam, root, A_inv, others, solved, np.einsum("ij,ij->j", inner, solved))
 
 
 @dataclass(frozen=True, eq=False)
 class ExactMetric(Metric):
-    """W and A⁻¹; for the other rows x, A⁻¹Wk_x as columns, and k_xᵀWA⁻¹Wk_x.
-
-    The last ``n_doubtful`` of the rows that it was learnt from count a little, and are not trusted.
-    """
+    """W and A⁻¹; for the other rows x, A⁻¹Wk_x as columns, and k_xᵀWA⁻¹Wk_x."""
 
     rows: ExactRows
     trusted: Array
@@ -77,18 +76,6 @@ class ExactMetric(Metric):
     others: Array
     solved: Array
     explained: Array
-    n_doubtful: int = 0
-
-    @classmethod
-    def of(
-        cls, rows: ExactRows, trusted: Array, lam: float, root: Array, A_inv: Array, n_doubtful: int = 0
-    ) -> ExactMetric:
-        """With what it needs to know of the other rows."""
-        others = np.setdiff1d(np.arange(len(rows.K)), trusted, assume_unique=True)
-        inner = root[:, None] * rows.K[np.ix_(trusted, others)]
-        solved = A_inv @ inner
-        explained = np.einsum("ij,ij->j", inner, solved)
-        return cls(rows, trusted, lam, root, A_inv, others, solved, explained, n_doubtful)
 
     def without(self, removed: Array) -> ExactMetric:
         """The metric without some of its rows, by the Schur complement of theirs in A⁻¹: no new factor."""
@@ -113,35 +100,6 @@ class ExactMetric(Metric):
             np.concatenate([self.explained - np.einsum("ij,ij->j", solved, schur @ solved), theirs]),
         )
 
-    def with_doubtful(self, limit: float) -> ExactMetric:
-        """By the inverse of a matrix in blocks: no new factor."""
-        others, lam = self.others, self.lam
-        # The others' inner products in the metric.
-        inner = self.rows.K[np.ix_(others, self.trusted)] * self.root
-        products = (self.rows.K[np.ix_(others, others)] - inner @ self.solved) / lam
-        lengths, copies = np.maximum(products.diagonal(), np.finfo(float).tiny), self.rows.weights[others]
-        alike = (products**2 / lengths / lengths[:, None]) @ copies
-        weights = copies * doubtful_weights(lengths, alike, limit)
-        little = weights > 0.0
-        if not little.any():
-            return self
-        root = np.sqrt(weights[little])
-        shift = self.solved[:, little] * root
-        corner = lam * (products[np.ix_(little, little)] * root * root[:, None] + np.eye(len(root)))
-        corner = scipy.linalg.inv(corner)
-        corner = (corner + corner.T) / 2
-        across, n = -shift @ corner, len(self.A_inv)
-        A_inv = np.empty((n + len(root), n + len(root)))
-        np.subtract(self.A_inv, across @ shift.T, out=A_inv[:n, :n])
-        A_inv[:n, n:], A_inv[n:, :n], A_inv[n:, n:] = across, across.T, corner
-        members = np.concatenate([self.trusted, others[little]])
-        return ExactMetric.of(self.rows, members, lam, np.concatenate([self.root, root]), A_inv, len(root))
-
-    @property
-    def n_trusted(self) -> int:
-        """How many of the rows that it was learnt from are trusted: they come first."""
-        return len(self.trusted) - self.n_doubtful
-
     def lengths(self) -> Lengths:
         """‖z‖² = [k(x, x) − k_xᵀWA⁻¹Wk_x]/λ."""
         diagonal, trusted, lam = self.rows.K.diagonal(), self.trusted, self.lam
@@ -151,7 +109,6 @@ class ExactMetric(Metric):
         weights, copy = self.root**2, one_copy(self.root**2)
         plain[trusted] = (1.0 - remains) / weights
         left[trusted] = np.maximum(weights - copy + copy * remains, LEAST_LEFT * copy) / weights
-        left[trusted[self.n_trusted :]] = 1.0  # those that count a little are scored as they are
         plain[self.others] = (diagonal[self.others] - self.explained) / lam
         return Lengths(np.maximum(plain, 0.0), left, scaled=self._scaled(remains, weights))
 
@@ -169,7 +126,6 @@ class ExactMetric(Metric):
         without = (1.0 - remains) / (diagonal * weights)
         factor = np.ones(len(self.rows.K))
         factor[trusted] = np.maximum(squares, LEAST_LEFT) / np.maximum(without, LEAST_LEFT)
-        factor[trusted[self.n_trusted :]] = 1.0
         return factor
 
     def _inverse_factor(self) -> Array:
@@ -178,7 +134,7 @@ class ExactMetric(Metric):
         if n * float(self.rows.K.diagonal().max()) <= WELL_CONDITIONED * lam:
             # The factor of A⁻¹ = L⁻ᵀL⁻¹ from its other end: half the work of inverting L.
             return cholesky(self.A_inv[::-1, ::-1], 0.0).T[::-1, ::-1]
-        A = self.rows.inside(self.trusted, self.root)
+        _, A = self.rows.inside(self.trusted)
         A[np.diag_indices_from(A)] += lam
         return scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1, overwrite_c=1)[0]
 
@@ -187,13 +143,12 @@ class ExactMetric(Metric):
     ) -> tuple[WholeSpace, QPSolution, Array]:
         """By the inner products W⁻¹(I − λA⁻¹)W⁻¹."""
         rows, root, lam = self.rows, self.root, self.lam
-        around = slice(self.n_trusted)
-        G = -lam * self.A_inv[around, around]
+        G = -lam * self.A_inv
         G[np.diag_indices_from(G)] += 1.0
-        G /= root[around]
-        G /= root[around, None]
+        G /= root
+        G /= root[:, None]
         solution = solve_kernel_svdd(G, upper, backend, tol, None)
-        pull = root * (self.A_inv[:, around] @ (solution.alpha / root[around]))
+        pull = root * (self.A_inv @ (solution.alpha / root))
         description = WholeSpace(
             scaling,
             rows.kernel,

@@ -56,7 +56,6 @@ class LandmarkRows(Rows):
     weights: Array
 
     max_take_out = 1  # among many rows the few that follow change nothing any more
-    counts_doubtful = False  # landmarks are trusted, and of what is far from them their span holds next to nothing
 
     @classmethod
     def of(cls, kernel: PairwiseKernel, scaled: Array, weights: Array, trusted: Array) -> LandmarkRows:
@@ -103,10 +102,6 @@ class LandmarkMetric(Metric):
     def without(self, removed: Array) -> LandmarkMetric:
         """Another factor, of the small matrix S_x + λI."""
         return self.rows.metric(np.setdiff1d(self.trusted, removed, assume_unique=True), self.lam)
-
-    def with_doubtful(self, limit: float) -> LandmarkMetric:
-        """The same metric."""
-        return self
 
     def lengths(self) -> Lengths:
         """‖z‖² on the span; beyond, the scatter is λ."""

@@ -104,26 +104,19 @@ def learn(
         rows = LandmarkRows.of(kernel, scaled, weights, trusted)
     progress.stage("metric")
     lam = ridge * rows.effective_scatter(trusted)
-    metric = trimmed = rows.metric(trusted, lam)
+    metric = rows.metric(trusted, lam)
     lengths = metric.lengths()
-    limit: float | None = None
     rounds = 0 if share_outside is None else rows.max_take_out
-    while rounds:
+    for _ in range(rounds):
         left_out = lengths.left_out
-        at = float(weighted_quantiles(left_out, [1.0 - float(share_outside or 0.0)], sample_weight)[0])
-        fewer = trusted[left_out[trusted] <= at]
+        limit = weighted_quantiles(left_out, [1.0 - float(share_outside or 0.0)], sample_weight)[0]
+        fewer = trusted[left_out[trusted] <= limit]
         if surely_trusted is not None:
             fewer = np.union1d(fewer, np.intersect1d(trusted, surely_trusted, assume_unique=True))
-        rounds -= 1
         if len(fewer) == len(trusted) or len(fewer) < len(scaled) / 2:
-            if limit is not None or not rows.counts_doubtful:
-                break
-            limit = at
-        else:
-            trimmed = trimmed.without(np.setdiff1d(trusted, fewer, assume_unique=True))
-            trusted = fewer
-        # Those that count a little change lengths, and who is going to be labelled.
-        metric = trimmed if limit is None else trimmed.with_doubtful(limit)
+            break
+        metric = metric.without(np.setdiff1d(trusted, fewer, assume_unique=True))
+        trusted = fewer
         lengths = metric.lengths()
     progress.stage("sphere", 1)
     description, solution, along = metric.describe(scaling, bounds(trusted), backend, tol)

@@ -15,29 +15,6 @@ from pyod_gessvdd.whole_space.description import WholeSpace
 
 Array = np.ndarray
 
-#: How near to the limit a lone row that is not trusted may be drawn by itself: down to the limit over this.
-DOUBT = 0.2
-
-
-def doubtful_weights(lengths: Array, alike: Array, limit: float) -> Array:
-    """What rows that are not trusted count for, each.
-
-    A row of squared length q that counts w has the length q/(1 + wq) then. With w = c(1/t − 1/q) and c below one it
-    stays beyond the limit t: whoever is going to be labelled as an outlier still is, but what lies around a rare row
-    is less odd than what nothing is known about. Rows that are alike share what one of them would count for.
-
-    Parameters
-    ----------
-    lengths : ndarray of shape (n,)
-        q, in the metric of the trusted rows.
-    alike : ndarray of shape (n,)
-        How many of these rows, itself among them, lie in a row's direction: the sum of the squared cosines.
-    limit : float
-        t.
-    """
-    beyond = np.maximum(lengths - limit, 0.0)
-    return np.asarray(DOUBT * beyond / np.where(beyond > 0, limit * lengths * np.maximum(alike, 1.0), 1.0))
-
 
 @dataclass(frozen=True)
 class Lengths:
@@ -62,12 +39,10 @@ class Lengths:
 class Rows(ABC):
     """Training rows in the kernel's space, with their weights.
 
-    ``max_take_out`` is how often rows that are going to be labelled are taken out, ``counts_doubtful`` whether rows
-    that are not trusted count a little.
+    ``max_take_out`` is how often rows that are going to be labelled are taken out.
     """
 
     max_take_out: ClassVar[int]
-    counts_doubtful: ClassVar[bool]
 
     @abstractmethod
     def effective_scatter(self, trusted: Array) -> float:
@@ -84,16 +59,6 @@ class Metric(ABC):
     @abstractmethod
     def without(self, removed: Array) -> Metric:
         """The metric without some of the trusted rows."""
-
-    @abstractmethod
-    def with_doubtful(self, limit: float) -> Metric:
-        """The metric in which the rows that are not trusted count a little, see :func:`doubtful_weights`.
-
-        Parameters
-        ----------
-        limit : float
-            The length from which on a row is going to be labelled as an outlier.
-        """
 
     @abstractmethod
     def lengths(self) -> Lengths:

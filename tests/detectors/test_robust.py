@@ -54,7 +54,7 @@ def test_predict_on_the_training_rows_gives_their_labels(rows):
     X = rows()
     detector = gessvdd().fit(X)
     assert_array_equal(detector.predict(X), detector.labels_)
-    assert detector.labels_.sum() >= 0.06 * len(X)  # equal rows at the threshold are not labelled
+    assert detector.labels_.sum() >= 0.08 * len(X)
     assert not detector.labels_[detector.trusted_].any()
 
 
@@ -140,7 +140,7 @@ def test_without_trimming_all_rows_are_trusted(trim):
     assert gessvdd(trim=trim).fit(contaminated()).trusted_.all()
 
 
-def test_rows_that_are_not_trusted_leave_the_description_of_the_others_alone():
+def test_rows_that_are_not_trusted_have_no_part_in_the_description():
     # Neither a scaling nor a width that is learnt from all rows.
     X = contaminated()
     moved = X.copy()
@@ -148,19 +148,7 @@ def test_rows_that_are_not_trusted_leave_the_description_of_the_others_alone():
     first, second = (gessvdd(kernel="rbf", gamma=0.1, standardize=False).fit(rows) for rows in (X, moved))
     assert not first.trusted_[:8].any()
     assert_array_equal(first.trusted_, second.trusted_)
-    trusted = X[first.trusted_]
-    assert_allclose(second.decision_function(trusted), first.decision_function(trusted), rtol=1e-6)
-
-
-def test_rows_that_are_not_trusted_make_their_surroundings_less_odd_and_stay_outliers():
-    X = contaminated()
-    moved = X.copy()
-    moved[:8] *= 10
-    near, far = (gessvdd(kernel="rbf", gamma=0.1, standardize=False).fit(rows) for rows in (X, moved))
-    scores = near.decision_function(X[:8])
-    assert (scores < far.decision_function(X[:8])).all()
-    assert (scores > near.threshold_).all()
-    assert_array_equal(near.predict(X), near.labels_)
+    assert_allclose(second.decision_function(X), first.decision_function(X), rtol=1e-9)
 
 
 # Labels, scores and the sphere ----------------------------------------------------------------------------------------
