@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from pyod_gessvdd.linalg import RELATIVE_ZERO
+from pyod_gessvdd.linalg import RELATIVE_ZERO, read_only
 
 Array = np.ndarray
 
@@ -229,7 +229,7 @@ class QPSolution:
     @cached_property
     def support(self) -> Array:
         """Indices with α_i ≠ 0: the points on and outside the sphere, and labelled outliers on and inside."""
-        return np.flatnonzero(np.abs(self.alpha) > BOUND_TOLERANCE * self._bounds)
+        return (np.abs(self.alpha) > BOUND_TOLERANCE * self._bounds).nonzero()[0]
 
     @property
     def n_support(self) -> int:
@@ -239,8 +239,9 @@ class QPSolution:
     @property
     def boundary(self) -> Array:
         """Indices with 0 < |α_i| < u_i: the points on the sphere."""
-        bounds, size = self._bounds, np.abs(self.alpha)
-        return np.flatnonzero((size > BOUND_TOLERANCE * bounds) & (size < (1.0 - BOUND_TOLERANCE) * bounds))
+        support = self.support
+        bounds = self._bounds if np.ndim(self._bounds) == 0 else self.upper[support]
+        return support[np.abs(self.alpha[support]) < (1.0 - BOUND_TOLERANCE) * bounds]
 
     @property
     def outside(self) -> Array:
@@ -314,7 +315,8 @@ def upper_bounds(
         )
     if weights is None:
         # One number for all, as an array without memory of its own; C = 1/N may miss Σu = 1 by rounding.
-        return np.broadcast_to(max(min(C, largest), 1.0 / n_samples), n_samples)
+        bound = np.array([max(min(C, largest), 1.0 / n_samples)], dtype=float)
+        return read_only(np.ndarray((n_samples,), buffer=bound, strides=(0,)))
     upper = np.minimum(C * weights, largest)
     return upper / upper.sum() if upper.sum() < 1.0 else upper
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, row_blocks, symmetric_eigen
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, gram, row_blocks, symmetric_eigen, thin_qr
 
 Array = np.ndarray
 
@@ -224,16 +224,14 @@ class Graph:
     def closed_form_pinv(self) -> tuple[Array, Array, float]:
         """``(U, inverse, rest)`` with L⁺ = rest · (I − U Uᵀ) + U diag(inverse) Uᵀ and orthonormal U."""
         V = self.factor.toarray() if sp.issparse(self.factor) else self.factor.astype(float)
-        U, R = np.linalg.qr(V)
-        # The identity has no factor, and LAPACK takes no empty matrix.
-        inner, rotation = symmetric_eigen((R * self.weights) @ R.T) if R.size else (np.zeros(0), np.zeros((0, 0)))
-        eigenvalues = self.base + inner
-        rest = _reciprocal(np.array([float(self.base)]), max(self.base, eigenvalues.max(initial=0.0)))
-        return (
-            U @ rotation,
-            _reciprocal(eigenvalues, max(self.base, eigenvalues.max(initial=0.0))),
-            float(rest[0]),
-        )
+        base = float(self.base)
+        if not V.size:  # the identity has no factor, and LAPACK takes no empty matrix
+            return V, np.zeros(0), 1.0 / base if base > 0 else 0.0
+        U, R = thin_qr(V)
+        inner, rotation = symmetric_eigen((R * self.weights) @ R.T)
+        eigenvalues = base + inner
+        largest = max(base, float(eigenvalues[-1]))
+        return U @ rotation, _reciprocal(eigenvalues, largest), 1.0 / base if base > RELATIVE_ZERO * largest else 0.0
 
     @cached_property
     def _dense_pinv(self) -> Array:

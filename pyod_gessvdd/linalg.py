@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dsyevd
+from scipy.linalg.lapack import dgeqrf, dorgqr, dsyevd
 from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
@@ -58,6 +58,8 @@ SMALL_SHIFT = 1e-3
 #: Up to so many rows matrices are factored by one thread (:func:`few_threads`).
 FEW_ROWS = 1000
 
+#: The columns that LAPACK's QR takes at once.
+QR_BLOCK = 32
 #: The length of the inner loop of :func:`shift_rows`.
 WIDE = 4096
 
@@ -77,6 +79,8 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     ``for rows in row_blocks(*Phi.shape): S += Phi[rows].T @ f(Phi[rows])``.
     """
     step = max(1, BLOCK_ELEMENTS // max(1, n_columns))
+    if 0 < n_rows <= step:
+        return iter((slice(0, n_rows),))
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
@@ -267,7 +271,7 @@ def _quantiles(x: Array, shares: Array) -> Array:
     wanted = shares * (len(x) - 1)
     below = np.floor(wanted).astype(int)
     above = np.minimum(below + 1, len(x) - 1)
-    ordered = np.partition(x, np.unique(np.concatenate([below, above])))
+    ordered = np.partition(x, np.concatenate([below, above]))
     low, high, part = ordered[below], ordered[above], wanted - below
     step = high - low
     # From the nearer end, as there: the interpolation stays between the two and never overshoots.
@@ -326,6 +330,14 @@ def symmetric_eigen(S: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
+def thin_qr(A: Array) -> tuple[Array, Array]:
+    """Q with orthonormal columns and the triangle R of A = Q R, by LAPACK as it is."""
+    k = min(A.shape)
+    packed, tau, _, _ = dgeqrf(A, lwork=QR_BLOCK * A.shape[1])
+    Q, _, _ = dorgqr(packed[:, :k], tau, lwork=QR_BLOCK * k)
+    return Q, np.triu(packed[:k])
+
+
 def orientation(vectors: Array) -> Array:
     """The signs ±1, one per column, that make each column's largest entry positive.
 
@@ -361,7 +373,8 @@ def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> A
         block = X[start : start + height]
         n_rows = len(block)
         if n_rows < height:
-            block = np.concatenate([block, np.repeat(block[-1:], height - n_rows, axis=0)])
+            given, block = block, np.empty((height, X.shape[1]), dtype=X.dtype)
+            block[:n_rows], block[n_rows:] = given, given[-1]
         values = function(block)[:n_rows]
         if out is None:
             out = np.empty((len(X), *values.shape[1:]))

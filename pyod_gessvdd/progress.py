@@ -75,9 +75,10 @@ def stage(name: str, total: int | None = None) -> None:
     _listener.get().stage(name, total)
 
 
-def step(done: int, words: str = "") -> None:
-    """Report a step of the stage; see :meth:`Listener.step`."""
-    _listener.get().step(done, words)
+def step(done: int, words: str = "", *values: Any) -> None:
+    """Report a step of the stage; see :meth:`Listener.step`. The values go into the words only if somebody listens."""
+    if is_shown() or logger.isEnabledFor(logging.DEBUG):
+        _listener.get().step(done, words % values if values else words)
 
 
 def rows(number: int, done: int, total: int) -> None:

@@ -151,7 +151,7 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
     smallest, mean = float(values[0]), float(values.sum()) / d
     if smallest > max(rounding, _seen_above(ridge) * mean):
         # All directions are seen, as nearly always.
-        root = (vectors * np.sqrt(1.0 / (values + ridge * mean))) @ vectors.T
+        root = (vectors / np.sqrt(values + ridge * mean)) @ vectors.T
         return Whitening(root, root @ root, 0)
     if smallest < -max(rounding, INDEFINITE * float(values[-1])):
         raise ComponentError(

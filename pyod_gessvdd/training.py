@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,7 @@ def alternate(
         boundary, solution = fit_boundary(points, solution)
         n_unseen = max(n_unseen, subspace.whitening.n_unseen)
         history.append(record(len(history), solution))
-        progress.step(len(history) - 1, f"criterion {solution.objective:.4g}, gap {solution.gap:.1e}")
+        progress.step(len(history) - 1, "criterion %.4g, gap %.1e", solution.objective, solution.gap)
         iterate = TrainingResult(subspace, boundary, solution, history, best_iteration=len(history) - 1)
         if kept is None or keep == "last" or _is_better(iterate, kept, criterion):
             kept = iterate
@@ -176,7 +177,7 @@ def record(iteration: int, solution: QPSolution) -> dict[str, Any]:
         "iteration": iteration,
         # Tr(S_Q⁻¹ Q S_α Qᵀ) (paper eq. ``Ltrace``) is the dual's value: Σ α_i ‖z_i − u‖²
         "criterion": solution.objective,
-        "radius": float(np.sqrt(solution.radius2)),
+        "radius": sqrt(solution.radius2),
         "n_support": solution.n_support,
         "gap": solution.gap,
         "step": 0.0,

@@ -79,9 +79,9 @@ class Component(BaseEstimator, ABC):
         values : dict
             The detector's settings by name.
         """
-        own = self.get_params(deep=False)
-        asked = {name: values[name] for name in self.inherits if name in values}
-        self.set_params(**{name: value for name, value in asked.items() if own.get(name, value) is None})
+        for name in self.inherits:
+            if name in values and getattr(self, name, name) is None:
+                setattr(self, name, values[name])
 
     @classmethod
     @cache
@@ -267,7 +267,7 @@ class UpdateState:
     @cached_property
     def support(self) -> Array:
         """Indices with α_i ≠ 0."""
-        return np.flatnonzero(self.alpha != 0)
+        return self.alpha.nonzero()[0]
 
     def scatter_dot(self, B: Array) -> Array:
         """S_x @ B for B of shape (F, m)."""
@@ -298,7 +298,8 @@ class UpdateState:
         # Around a point among the rows, not around their mean, which would take another pass: S_α is what
         # Σ α_i (φ_i − r)(φ_i − r)ᵀ leaves when (a − r)(a − r)ᵀ is taken off.
         reference: Array | None = None
-        total, away = 0.0, 0.0
+        total: Any = 0.0
+        away: Any = 0.0
         for alpha, rows in self._support_blocks():
             if reference is None:
                 weights = np.abs(alpha)  # those of labelled outliers are negative
@@ -306,7 +307,7 @@ class UpdateState:
             rows -= reference
             total = total + rows.T @ (alpha[:, None] * right(rows))
             away = away + alpha @ rows
-        return total - np.outer(away, away if B is None else away @ B)
+        return total - away[:, None] * (away if B is None else away @ B)
 
     def _support_blocks(self) -> Iterator[tuple[Array, Array]]:
         """α and a copy of the features, of the rows that have any α, in blocks."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib.metadata import version
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -345,8 +346,8 @@ class PyODContract(Conformal, BaseDetector):
     def _learn_threshold(self, scores: Array, boundary_score: float = 1.0, sample_weight: Array | None = None) -> Array:
         """``threshold_`` and what the methods above need; returns the labels of the rows that have these scores."""
         counting = scores if sample_weight is None else scores[sample_weight > 0]
-        mu = float(np.average(scores, weights=sample_weight))
-        deviation = float(np.sqrt(np.average((scores - mu) ** 2, weights=sample_weight)))
+        mu = _average(scores, sample_weight)
+        deviation = sqrt(_average((scores - mu) ** 2, sample_weight))
         self._take_threshold(boundary_score, (float(counting.min()), float(counting.max())), mu, deviation)
         if self.threshold == "radius":
             labels = self._labels(scores)
@@ -379,3 +380,7 @@ class PyODContract(Conformal, BaseDetector):
         count = n * float(self.contamination) if by_contamination else float(n_above)
         # PyOD's formulas round n · rate down: a whole number must not become the one below.
         return max(count, 1.0) * (1 + 1e-12) / n
+
+
+def _average(values: Array, weights: Array | None) -> float:
+    return float(values.sum() / len(values) if weights is None else (weights @ values) / weights.sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ def solve_in_place(
     if not (SMALLEST <= spread2 <= LARGEST**2 or spread2 == 0.0):
         raise _out_of_range(float(np.sqrt(spread2)))
     scale2 = spread2 or 1.0
-    scale = float(np.sqrt(scale2))
+    scale = sqrt(scale2)
     linear = np.empty(len(Z))
     for rows in row_blocks(*Z.shape):
         block = Z[rows]
@@ -248,18 +249,19 @@ def _solve(dual: SVDDDual, solver: QPBackend, warm_start: Array | None, scale2: 
     Squared lengths were divided by ``scale2`` after ``offset`` was taken off: the solution is in the units before.
     """
     upper, points = dual.upper, dual.K if isinstance(dual, KernelDual) else dual.Z
-    if upper.sum() <= 1.0 + RELATIVE_ZERO:
+    C = dual.uniform_upper
+    if (upper.sum() if C is None else C * len(upper)) <= 1.0 + RELATIVE_ZERO:
         answer = QPSolution(upper / upper.sum(), status="only one α is feasible")
-    elif not dual.linear.any():
-        answer = QPSolution(upper / upper.sum(), status="all points are equal: every feasible α is optimal")
-    elif not (points[0].any() or points.any()):  # the first row answers for nearly all problems
-        rows, values = dual.best_vertex(dual.linear)
-        answer = QPSolution(np.zeros(len(upper)), status="all points are equal: the largest residuals are outside")
-        answer.alpha[rows] = values
-    else:
+    elif points[0].any() or points.any():  # the first row answers for nearly all problems
         start = warm_start if solver.supports_warm_start else None
         is_ours = type(solver).__module__.startswith("pyod_gessvdd.")
         answer = solver.solve(dual, start) if is_ours else _foreign_answer(dual, solver, start)
+    elif not dual.linear.any():
+        answer = QPSolution(upper / upper.sum(), status="all points are equal: every feasible α is optimal")
+    else:
+        rows, values = dual.best_vertex(dual.linear)
+        answer = QPSolution(np.zeros(len(upper)), status="all points are equal: the largest residuals are outside")
+        answer.alpha[rows] = values
     return _certify(dual, solver, answer, scale2, offset)
 
 
@@ -287,9 +289,9 @@ def _certify(dual: SVDDDual, solver: QPBackend, answer: Any, scale2: float, offs
     C = dual.uniform_upper
     total, lowest = float(alpha.sum()), float(alpha.min())
     above = float((alpha - dual.upper).max()) if C is None else float(alpha.max()) - C
-    if not np.isfinite(total) and not np.isfinite(alpha).all():
+    if not isfinite(total) and not np.isfinite(alpha).all():
         raise ComponentError(f"QP backend {solver.name!r} returned NaN or infinite values in alpha")
-    violation = max(abs(total - 1.0), max(above, -lowest) / float(dual.upper.max()))
+    violation = max(abs(total - 1.0), max(above, -lowest) / (float(dual.upper.max()) if C is None else C))
     if abs(total - 1.0) > SUMS_TO_ONE or lowest < 0.0 or above > 0.0:
         alpha = project_to_feasible(alpha, dual.upper)
     certificate = dual.certify(alpha)
@@ -308,7 +310,7 @@ def _certify(dual: SVDDDual, solver: QPBackend, answer: Any, scale2: float, offs
     low, high = (end * scale2 for end in certificate.radius2_interval)
     return QPSolution(
         alpha,
-        offset + np.sqrt(scale2) * certificate.center,
+        offset + sqrt(scale2) * certificate.center,
         (low + high) / 2,
         (low, high),
         certificate.objective * scale2,

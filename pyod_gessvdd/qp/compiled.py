@@ -13,7 +13,6 @@ from numba import njit
 
 from pyod_gessvdd.dual import SVDDDual
 from pyod_gessvdd.linalg import RELATIVE_ZERO
-from pyod_gessvdd.qp.frank_wolfe import Vertex
 from pyod_gessvdd.qp.stopping import FULL_STEPS, NEGLIGIBLE, ROUNDING, STALLED
 
 Array = np.ndarray
@@ -248,39 +247,46 @@ def _descend(
     return -1
 
 
-def descend(
-    dual: SVDDDual,
-    center: Array,
-    start: Vertex | None,
-    max_iter: int,
+@njit(cache=True)
+def _descend_from(
+    Z: Array,
+    linear: Array,
+    upper: Array,
     budget: float,
     p0: Array,
     kappa0: float,
+    max_iter: int,
+    center: Array,
+    start: Array,
 ) -> tuple[Array, int]:
-    """Solve the dual from ``center``: α and the number of passes, −1 if it did not end within room and time.
-
-    ``start`` is a feasible α whose centre that is, or None. ``budget``, ``p0`` and ``kappa0`` are what Σα must be, and
-    what points whose α is already known contribute to Zᵀα and Σ α_i k_i: 1, 0 and 0 for a whole problem.
-    """
-    N, d = dual.Z.shape
+    """:func:`_descend` in room of its own: handing over that many arrays takes longer than a small problem."""
+    N, d = Z.shape
     # At most d + 2 vertices keep a positive weight; some room for those that rounding keeps longer.
     room = d + 8
+    center = center.copy()
+    images, kappa, weights, vertices = np.empty((room, d)), np.empty(room), np.zeros(room), np.empty((room, N))
+    m = min(len(start), 1)
+    if m == 1:
+        center[:] = 0.0
+        kappa[0], weights[0] = 0.0, 1.0
+        for i in range(N):
+            vertices[0, i] = start[i]
+            if start[i] != 0.0:
+                kappa[0] += start[i] * linear[i]
+                for j in range(d):
+                    center[j] += start[i] * Z[i, j]
+        images[0] = center
     alpha = np.zeros(N)
-    vertices, images, kappa, weights = np.empty((room, N)), np.empty((room, d)), np.empty(room), np.zeros(room)
-    if start is not None:
-        vertices[0] = 0.0
-        vertices[0, start.indices] = start.alpha
-        images[0], kappa[0], weights[0] = start.p, start.kappa, 1.0
     passes = _descend(
-        np.ascontiguousarray(dual.Z),
-        np.ascontiguousarray(dual.linear),
-        np.array(dual.upper),  # one layout, so that numba compiles once
+        Z,
+        linear,
+        upper,
         budget,
         p0,
         kappa0,
         max_iter,
-        0 if start is None else 1,
-        np.array(center),
+        m,
+        center,
         alpha,
         np.empty(N),
         np.arange(N),
@@ -296,3 +302,35 @@ def descend(
         np.empty(room, dtype=np.int64),
     )
     return alpha, passes
+
+
+#: No start.
+_NOWHERE = np.zeros(0)
+
+
+def descend(
+    dual: SVDDDual,
+    center: Array,
+    start: Array | None,
+    max_iter: int,
+    budget: float,
+    p0: Array,
+    kappa0: float,
+) -> tuple[Array, int]:
+    """Solve the dual from ``center``: α and the number of passes, −1 if it did not end within room and time.
+
+    ``start`` is a feasible α, from whose centre it starts instead, or None. ``budget``, ``p0`` and ``kappa0`` are what
+    Σα must be, and what points whose α is known already contribute to Zᵀα and Σ α_i k_i: for a whole problem 1, 0, 0.
+    """
+    # One layout of each, so that numba compiles once.
+    return _descend_from(
+        np.ascontiguousarray(dual.Z),
+        np.ascontiguousarray(dual.linear),
+        np.array(dual.upper),
+        budget,
+        p0,
+        kappa0,
+        max_iter,
+        np.ascontiguousarray(center),
+        _NOWHERE if start is None else np.array(start),
+    )

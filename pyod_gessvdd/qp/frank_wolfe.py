@@ -79,17 +79,15 @@ class FrankWolfe(QPBackend):
         """Solve the dual to rounding."""
         if self.compiled not in ("auto", True, False):
             raise ValueError(f"compiled must be 'auto', True or False, got {self.compiled!r}")
-        start = None
-        if warm_start is not None:
-            start = _point(dual, warm_start)
-            center = start.p
-        else:
-            center = _sampled_center(dual) if dual.n_samples >= SAMPLE_ABOVE else np.zeros(dual.Z.shape[1])
-        ended = self.finish(Shell.whole(dual), center, start)
-        alpha = np.zeros(dual.n_samples)
-        for rows in ended.outside:
-            alpha[rows] = dual.upper[rows]
-        alpha[ended.shell.rows] = ended.alpha
+        is_sampled = warm_start is None and dual.n_samples >= SAMPLE_ABOVE
+        center = _sampled_center(dual) if is_sampled else np.zeros(dual.Z.shape[1])
+        ended = self.finish(Shell.whole(dual), center, warm_start)
+        alpha = ended.alpha
+        if ended.outside:
+            alpha = np.zeros(dual.n_samples)
+            for rows in ended.outside:
+                alpha[rows] = dual.upper[rows]
+            alpha[ended.shell.rows] = ended.alpha
         extras = {"n_shell": ended.shell.dual.n_samples}
         return QPSolution(alpha, n_iter=ended.n_passes, status=self.status(ended.n_passes), extras=extras)
 
@@ -97,8 +95,8 @@ class FrankWolfe(QPBackend):
         """What the host is told after so many passes."""
         return "solved" if passes < self.max_iter else f"stopped after max_iter={self.max_iter} passes"
 
-    def finish(self, shell: Shell, center: Array, start: Vertex | None = None) -> Ended:
-        """From a shell on, until nothing in it is undecided."""
+    def finish(self, shell: Shell, center: Array, start: Array | None = None) -> Ended:
+        """From a shell on, until nothing in it is undecided; ``start`` is a feasible α, whose centre then counts."""
         outside: list[Array] = []
         passes = 0
         while True:
@@ -187,7 +185,7 @@ class Shell(NamedTuple):
         rows = self.rows_at(band.undecided)
         return Shell(self.dual.take(band.undecided), rows, self.budget - taken, band.p, band.kappa)
 
-    def descend(self, center: Array, start: Vertex | None, max_iter: int, compiled: bool | str) -> _Progress:
+    def descend(self, center: Array, start: Array | None, max_iter: int, compiled: bool | str) -> _Progress:
         """Frank–Wolfe on this shell until it is solved or can be thinned out."""
         if self.dual.n_samples < SCREEN_ABOVE and self.dual.Z.shape[1] <= LOOPS_UP_TO:
             in_loops = _loops(compiled)
@@ -206,11 +204,13 @@ class Shell(NamedTuple):
         kappa = self.kappa0 + float(alpha @ self.dual.linear[indices])
         return Vertex(indices, alpha, p, kappa), distances
 
-    def _descend(self, center: Array, start: Vertex | None, max_iter: int) -> _Progress:
+    def _descend(self, center: Array, start: Array | None, max_iter: int) -> _Progress:
         kept = Kept(self.dual.Z.shape[1])
         # A feasible start with its own centre gives a gap, and with it a band, in the first pass.
         if start is not None:
-            kept.add(start, 1.0)
+            vertex = _point(self.dual, start)
+            center = vertex.p
+            kept.add(vertex, 1.0)
         best, smallest, stalled = -np.inf, np.inf, 0
         for iteration in range(1, max_iter + 1):
             vertex, distances = self.vertex_at(center)
@@ -357,7 +357,7 @@ def _ridged_factor(V: Array) -> Array:
 
 def _point(dual: SVDDDual, alpha: Array) -> Vertex:
     """A feasible α with its image."""
-    indices = np.flatnonzero(alpha != 0)
+    indices = alpha.nonzero()[0]
     values = alpha[indices]
     return Vertex(indices, values, values @ dual.Z.take(indices, axis=0), float(values @ dual.linear[indices]))
 

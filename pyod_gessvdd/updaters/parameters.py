@@ -27,9 +27,8 @@ def check_tolerance(updater: Any) -> None:
 
 def check_regulariser(psi: Any, beta: Any) -> None:
     """Raise a ``ValueError`` for an unknown psi, or a beta that is not a weight; graphs are resolved later."""
-    a_graph = isinstance(psi, str | Laplacian | np.ndarray) or sp.issparse(psi)
     a_number = isinstance(psi, numbers.Integral) and not isinstance(psi, bool) and int(psi) in range(4)
-    if not (a_graph or a_number):
+    if not (a_number or isinstance(psi, str | Laplacian | np.ndarray) or sp.issparse(psi)):
         raise ValueError(f"psi must be 0, 1, 2, 3 or a graph, got {psi!r}")
     if not isinstance(beta, numbers.Real) or isinstance(beta, bool) or not 0 <= float(beta) < np.inf:
         raise ValueError(f"beta must be a number of at least 0, got {beta!r}")

@@ -30,7 +30,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from pyod_gessvdd.components.contracts import Updater, UpdateState
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import RELATIVE_ZERO, gram, row_blocks, symmetric_eigen
+from pyod_gessvdd.linalg import RELATIVE_ZERO, row_blocks, symmetric_eigen
 
 Array = np.ndarray
 
@@ -47,11 +47,14 @@ _Find = Callable[[int], tuple[Array, Array]]
 
 
 class Level(NamedTuple):
-    """One eigenvalue of M: how often it occurs, and Σ f fᵀ over an orthonormal basis of its space, f = Φᵀt."""
+    """One eigenvalue of M: how often it occurs, and f = Φᵀt as columns over an orthonormal basis of its space.
+
+    Any F with the same Σ f fᵀ = F Fᵀ will do.
+    """
 
     value: float
     size: int
-    moment: Callable[[], Array]
+    features: Callable[[], Array]
 
 
 class SpectralRegression(Updater):
@@ -91,17 +94,23 @@ class SpectralRegression(Updater):
         for level in levels:
             if missing == 0:
                 break
-            # q = (ΦᵀΦ + ηI)⁻¹ Φᵀt for the targets of this level that the regression fits best.
-            fit, directions = symmetric_eigen(root.T @ level.moment() @ root)
+            # q = (ΦᵀΦ + ηI)⁻¹ Φᵀt for the targets of this level that the regression fits best: the principal directions
+            # of G, by whichever of GGᵀ and GᵀG is smaller.
+            G = root.T @ level.features()
+            is_wide = G.shape[0] <= G.shape[1]
+            fit, vectors = symmetric_eigen(G @ G.T if is_wide else G.T @ G)
             taken = min(level.size, missing, int(np.count_nonzero(fit > RELATIVE_ZERO * fit[-1])))
-            rows.append((root @ directions[:, ::-1][:, :taken]).T)
+            best = vectors[:, ::-1][:, :taken]
+            rows.append((root @ (best if is_wide else G @ best)).T)
             missing -= taken
+        if len(rows) == 1:
+            return rows[0]
         return np.vstack(rows) if rows else np.zeros((0, state.Phi.shape[1]))
 
     def _inverse_root(self, Phi: Array) -> Array:
         """W of shape (F, rank) with W Wᵀ = (ΦᵀΦ + ηI)⁻¹ on the span of the features."""
-        values, vectors = symmetric_eigen(gram(Phi, np.zeros(Phi.shape[1])))
-        ridge = 1e-12 * values.mean() if self.regularization is None else float(self.regularization)
+        values, vectors = symmetric_eigen(Phi.T @ Phi)
+        ridge = 1e-12 * float(values.sum()) / len(values) if self.regularization is None else float(self.regularization)
         if ridge < 0:
             raise ValueError(f"regularization must not be negative, got {self.regularization!r}")
         keep = values > RELATIVE_ZERO * values[-1]
@@ -152,9 +161,9 @@ def _levels(state: UpdateState) -> list[Level]:
                 T = graph.pinv_dot(spread(V[:, start : start + COLUMNS]))
                 solved.append((state.Phi.T @ T, np.linalg.norm(T, axis=0)))
             features, lengths = (np.concatenate(part, axis=-1) for part in zip(*solved, strict=True))
-        # No feature tells duplicates apart: what the features have of a target that does is rounding.
+        # No feature tells duplicates apart: what the features have of a target that does is rounding of its length.
         size2 = state.once(__name__, "size2", lambda: float(np.vdot(state.Phi, state.Phi)))
-        return features * ((features**2).sum(axis=0) > (RELATIVE_ZERO * lengths) ** 2 * size2)
+        return features * (_squares(features) > (RELATIVE_ZERO * lengths) ** 2 * size2)
 
     def spread(V: Array) -> Array:
         """B @ V, of shape (N,) or (N, m)."""
@@ -176,15 +185,26 @@ def _levels(state: UpdateState) -> list[Level]:
 
 
 def _closed_form_targets(state: UpdateState, graph: Graph, shares: _Support, V: Array) -> tuple[Array, Array]:
-    """Φᵀt and ‖t‖ for t = rest·Bv + U diag(inverse − rest) Uᵀ Bv, without the N numbers of each t."""
+    """Φᵀt for t = rest·Bv + U diag(inverse − rest) Uᵀ Bv, and what ‖t‖ is at most, without the N numbers of each t."""
     U, inverse, rest = graph.closed_form_pinv
     Phi_U = state.once(__name__, "Phi_U", lambda: state.Phi.T @ U)
-    BV = shares.root[:, None] * (V - np.outer(shares.w, shares.w @ V))
-    coordinates = U[state.support].T @ BV
-    beyond = (inverse - rest)[:, None]
-    features = rest * (state.Phi[state.support].T @ BV) + Phi_U @ (beyond * coordinates)
-    squares = rest**2 * (BV**2).sum(axis=0) + ((2 * rest + beyond) * beyond * coordinates**2).sum(axis=0)
-    return features, np.sqrt(np.maximum(squares, 0.0))
+    BV = shares.root[:, None] * (V - shares.w[:, None] * (shares.w @ V))
+    # Rows are taken, and products written out: for so few of them indexing and np.outer would be most of the time.
+    coordinates = U.take(state.support, axis=0).T @ BV
+    features = rest * (state.Phi.take(state.support, axis=0).T @ BV) + Phi_U @ ((inverse - rest)[:, None] * coordinates)
+    return features, max(rest, inverse.max(initial=0.0)) * np.sqrt(_squares(BV))
+
+
+def _squares(A: Array) -> Array:
+    """The squared length of each column."""
+    return np.einsum("ij,ij->j", A, A)
+
+
+def _projected(M: Array, w: Array) -> Array:
+    """P M P of a symmetric M, P = I − wwᵀ."""
+    Mw = M @ w
+    across = w[:, None] * (Mw - (0.5 * (w @ Mw)) * w)
+    return M - across - across.T
 
 
 def _equal(alpha: Array) -> list[Array]:
@@ -201,12 +221,10 @@ def _complement_size(groups: list[Array], graph: Graph) -> int:
 def _small_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple[Array, Array]:
     """The whole spectrum of M = P D^½ (rest·I + U diag(inverse − rest) Uᵀ) D^½ P, formed."""
     U, inverse, rest = graph.closed_form_pinv
-    root, w = shares.root, shares.w
-    factor = root[:, None] * U[state.support]
-    inner = rest * np.diag(root * root) + (factor * (inverse - rest)) @ factor.T
-    projected = inner - np.outer(w, w @ inner)
-    M = projected - np.outer(projected @ w, w)
-    return symmetric_eigen((M + M.T) / 2)
+    factor = shares.root[:, None] * U.take(state.support, axis=0)
+    inner = (factor * (inverse - rest)) @ factor.T
+    inner.reshape(-1)[:: len(inner) + 1] += rest * shares.share
+    return symmetric_eigen(_projected(inner, shares.w))
 
 
 def _thin_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple[Array, Array]:
@@ -246,9 +264,7 @@ def _closed_form_spectrum(
     w_c = basis.T @ w[order]
     factor_c = basis.T @ (root[:, None] * U_s)[order]
     inner = rest * np.diag(diagonal) + (factor_c * (inverse - rest)) @ factor_c.T
-    projected = inner - np.outer(w_c, w_c @ inner)
-    M = projected - np.outer(projected @ w_c, w_c)
-    values, small = np.linalg.eigh((M + M.T) / 2)
+    values, small = np.linalg.eigh(_projected(inner, w_c))
     vectors = np.zeros((len(order), len(values)))
     vectors[order] = basis @ small
     # Taken off for the digits alone: the vectors are orthogonal to √ω.
@@ -346,29 +362,29 @@ def _start(state: UpdateState) -> Array:
 
 def _group(values: Array, vectors: Array, ties: list[_Tie], target_features: Callable[[Array], Array]) -> list[Level]:
     """Eigenvalues that agree up to :data:`TIE`, grouped, without the zeros."""
-    largest = max(values.max(), *(tie.value for tie in ties)) if ties else values.max()
-    positive = np.flatnonzero(values > RELATIVE_ZERO * largest)
+    order = values.argsort()
+    largest = max([values[order[-1]], *(tie.value for tie in ties)])
+    remaining = order[values[order] > RELATIVE_ZERO * largest]
     levels = []
-    remaining = positive[np.argsort(values[positive])]
     for tie in ties:
         same = np.abs(values[remaining] - tie.value) <= TIE * tie.value
         joined = vectors[:, remaining[same]]
         remaining = remaining[~same]
 
         def with_tie(joined: Array = joined, tie: _Tie = tie) -> Array:
-            F = target_features(joined) if joined.size else np.zeros((len(tie.moment), 0))
-            return tie.moment + F @ F.T
+            squares, axes = symmetric_eigen(tie.moment)
+            F = axes * np.sqrt(np.maximum(squares, 0.0))
+            return np.hstack([F, target_features(joined)]) if joined.size else F
 
         levels.append(Level(tie.value, tie.size + joined.shape[1], with_tie))
     ordered = values[remaining]
-    breaks = np.flatnonzero(ordered[1:] - ordered[:-1] > TIE * ordered[1:]) + 1
+    breaks = (ordered[1:] - ordered[:-1] > TIE * ordered[1:]).nonzero()[0] + 1
     for first, end in pairwise([0, *breaks.tolist(), len(ordered)] if len(ordered) else []):
 
-        def moment(group: Array = remaining[first:end]) -> Array:
-            F = target_features(vectors[:, group])
-            return F @ F.T
+        def features(group: Array = remaining[first:end]) -> Array:
+            return target_features(vectors[:, group])
 
-        levels.append(Level(float(ordered[first:end].sum()) / (end - first), end - first, moment))
+        levels.append(Level(ordered[first], end - first, features))
     return levels
 
 

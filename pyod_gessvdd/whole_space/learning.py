@@ -120,7 +120,7 @@ def learn(
         lengths = metric.lengths()
     progress.stage("sphere", 1)
     description, solution, along = metric.describe(scaling, bounds(trusted), backend, tol)
-    progress.step(1, f"gap {solution.gap:.1e}")
+    progress.step(1, "gap %.1e", solution.gap)
     own = np.zeros(len(scaled))
     own[trusted] = solution.alpha * one_copy(weights[trusted]) / weights[trusted] * lengths.plain[trusted]
     rest, unit = description.center_norm2 + lengths.beyond, description.unit
@@ -168,7 +168,7 @@ def svdd(
     else:
         upper = np.concatenate([upper, outlier_bounds(upper, len(outliers))])
         solution = solve_signed_kernel(inside, upper, solved >= n_rows, backend, tol)
-    progress.step(1, f"gap {solution.gap:.1e}")
+    progress.step(1, "gap %.1e", solution.gap)
     support, alpha = solved[solution.support], solution.alpha[solution.support]
     norm2 = solution.extras["center_norm2"]
     description = WholeSpace(scaling, kernel, scaled[support], 1.0, None, alpha, norm2, solution.radius2)

@@ -84,7 +84,7 @@ def alternate_modalities(
         history.append(record(len(history), solution))
         if regulariser is not None:
             history[-1]["criterion"] += beta * regulariser.value(Q, samples)
-        progress.step(len(history) - 1, f"criterion {history[-1]['criterion']:.4g}, gap {solution.gap:.1e}")
+        progress.step(len(history) - 1, "criterion %.4g, gap %.1e", history[-1]["criterion"], solution.gap)
         if len(history) > n_iter:
             return MultimodalResult(Q, sphere, solution, history, f"made the {n_iter} updates asked for")
         steps = gradients(Phi, Q, solution)
