@@ -340,17 +340,35 @@ def explanations(folder: Path, published: Published) -> pd.DataFrame:
         rows[f"{words}{grid}, number of updates and point chosen on the test rows"] = near(
             run, published, rule="test", iterate="chosen"
         )
-        for draw in (1, 2, 3):
-            other = load(folder, "heart", LINEAR, setup, f"_draw{draw}")
-            if other is not None:
-                rows[f"{words}{grid}, draw {draw} of starts and clusters"] = near(other, published)
         for scale, means in (("none", "not scaled"), ("standard", "standardised")):
             other = load(folder, "heart", LINEAR, setup, f"_{scale}")
             if other is not None:
-                rows[f"{words}, quick grid, {means}, {other.n_splits} splits"] = near(other, published)
+                rows[f"{words}, {other.grid} grid, {means}"] = near(other, published)
     table = pd.DataFrame(rows).T
     table.index.name = "Heart, linear, 34 variants"
     return table
+
+
+def draws(folder: Path, published: Published) -> pd.DataFrame:
+    """What other random starts, and other clusters, do to Heart's figures: mean and deviation over whole runs."""
+    rows = {}
+    suffixes = ("", *(f"_draw{k}" for k in range(1, 10)))
+    for setup, words in (("random_start", "random start alone"), ("all", "all departures")):
+        for rule, what in (({}, "five updates"), ({"iterate": "chosen, not the last"}, "number of updates chosen")):
+            runs = [load(folder, "heart", LINEAR, setup, suffix) for suffix in suffixes]
+            means = [run.quick().means(**rule).loc[VARIANTS] for run in runs if run is not None]
+            if len(means) > 1:
+                every = pd.DataFrame(means)
+                rows[f"{words}, {what}"] = {
+                    "draws": len(every),
+                    "mean Gmean": every.mean(axis=1).mean(),
+                    "deviation between draws": every.mean(axis=1).std(),
+                    "a variant's deviation, on average": every.std().mean(),
+                    "the largest": every.std().max(),
+                }
+    table = pd.DataFrame(rows).T
+    table.index.name = "Heart, linear, quick grid"
+    return table.astype({"draws": int}) if len(table) else table
 
 
 def by_graph(run: Run, published: Published, **rule: Any) -> pd.DataFrame:
@@ -382,6 +400,7 @@ def write_ablation(folder: Path, published: Published) -> None:
     heart = explanations(folder, published)
     parts.append("## What else could make the published Heart figures\n\n" + markdown(heart))
     heart.round(4).to_csv(RESULTS / "explanations.csv")
+    parts.append("## Other random starts and clusters\n\n" + markdown(draws(folder, published)))
     chosen = {"iterate": "chosen, not the last"}
     for setup, words, rule in (
         ("as_written", "as written", {}),
@@ -483,43 +502,52 @@ def wilcoxon(folder: Path) -> None:
 
 def sensitivity(folder: Path) -> None:
     """Gmean on Heart's test rows with one hyperparameter changed, the others as the folds chose them."""
-    run = load(folder, "heart", LINEAR, "as_written")
-    if run is None:
+    linear, by_width = (load(folder, "heart", description, "as_written") for description in (LINEAR, NONLINEAR))
+    if linear is None or by_width is None:
         return
     shown = ("GESSVDD-kNN-GR-min", "GESSVDD-Sb-GR-max", "GESSVDD-0-GR-min", "GESSVDD-kNN-SR-max", "GESSVDD-PCA-S-min")
-    figure, panels = plt.subplots(1, 3, figsize=(10, 3.3), layout="constrained", sharey=True)
+    figure, panels = plt.subplots(1, 4, figsize=(12, 3.3), layout="constrained", sharey=True)
     rows = []
-    for method in shown:
-        points, _ = points_of(METHODS[method], LINEAR, N_FEATURES["heart"], run.grid == "quick")
-        for panel, name in zip(panels, ("C", "n_components", "step_size"), strict=True):
-            if name not in points[0]:
-                continue
-            curves: dict[float, list[float]] = {}
-            for (_, _, found), value in run.values.items():
-                if found != method:
-                    continue
-                last = value[0, :, -1]
-                best = points[int(np.nanargmax(last[:, 0]))]
-                for place, point in enumerate(points):
-                    if all(point[other] == best[other] for other in point if other != name):
-                        curves.setdefault(point[name], []).append(float(np.sqrt(last[place, 1] * last[place, 2])))
-            values = sorted(curves)
-            means = [np.mean(curves[value]) for value in values]
-            panel.plot(values, means, marker="o", ms=4, label=method.removeprefix("GESSVDD-"))
-            rows += [
-                {"method": method, "parameter": name, "value": v, "gmean": m}
-                for v, m in zip(values, means, strict=True)
-            ]
-    for panel, symbol in zip(panels, ("C", "d", "η"), strict=True):
+    for panel, run, name, symbol in zip(
+        panels,
+        (linear, linear, linear, by_width),
+        ("C", "n_components", "step_size", "sigma"),
+        ("C", "d", "η", "σ (non-linear)"),
+        strict=True,
+    ):
+        for method in shown:
+            curve = _one_changed(run, method, name)
+            if curve:
+                panel.plot(list(curve), list(curve.values()), marker="o", ms=4, label=method.removeprefix("GESSVDD-"))
+            rows += [{"method": method, "parameter": name, "value": v, "gmean": m} for v, m in curve.items()]
         panel.set_xlabel(symbol)
         panel.grid(alpha=0.3)
     panels[2].set_xscale("log")
+    panels[3].set_xscale("log")
     panels[0].set_ylabel("Gmean on the test rows")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize="small")
-    figure.suptitle("Heart, linear: one hyperparameter changed, the others as chosen", fontsize="medium")
+    figure.suptitle("Heart: one hyperparameter changed, the others as chosen", fontsize="medium")
     figure.savefig(RESULTS / "sensitivity.png", dpi=110)
     plt.close(figure)
     pd.DataFrame(rows).round(4).to_csv(RESULTS / "sensitivity.csv", index=False)
+
+
+def _one_changed(run: Run, method: str, name: str) -> dict[float, float]:
+    """The mean Gmean at each value of one hyperparameter, the others as the folds chose them; empty without it."""
+    points, sigmas = points_of(METHODS[method], run.description, N_FEATURES[run.name], run.grid == "quick")
+    every = [{**point, "sigma": sigma} for sigma in sigmas for point in points]
+    if name not in every[0]:
+        return {}
+    curves: dict[float, list[float]] = {}
+    for (_, _, found), value in run.values.items():
+        if found != method:
+            continue
+        last = value[:, :, -1].reshape(-1, 3)
+        best = every[int(np.nanargmax(last[:, 0]))]
+        for point, (_, tpr, tnr) in zip(every, last, strict=True):
+            if all(point[other] == best[other] for other in point if other != name):
+                curves.setdefault(point[name], []).append(float(np.sqrt(tpr * tnr)))
+    return {value: float(np.nanmean(curves[value])) for value in sorted(curves)}
 
 
 def own(folder: Path, published: Published) -> None:
@@ -639,6 +667,7 @@ def write_page(folder: Path, published: Published) -> None:
             table[column] = table[column].infer_objects()
         insert(title, markdown(table))
     insert("explanations", markdown(explanations(folder, published).drop(columns="published")))
+    insert("draws", markdown(draws(folder, published)))
     table, _ = ablation(folder, published)
     table["shown"] = [f"{line.change:+.3f} ({line.splits})" for line in table.itertuples()]
     first = table[table["what"] == "as written"].set_index("set")

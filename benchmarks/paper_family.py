@@ -2,7 +2,7 @@
 
 Every method of ``docs/family.md`` that takes a table and no labels, with C in {0.1, 0.3, 0.6}, d in {1, 3, 5} and, for
 those that live in a kernel's space, σ in {1, 10}; what has η has 0.1. The boundary decides. One line per trial in
-``paper-runs/family_<set>.csv``; ``paper.py`` makes the table.
+``paper-runs/family_<set>.csv``; ``paper.py`` makes the table. MNIST, which takes hours, is run only if named.
 """
 
 from __future__ import annotations
@@ -11,20 +11,14 @@ import os
 
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
-import argparse
-import csv
-import time
-import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from paper_trials import run_trials
 from sklearn.model_selection import ParameterGrid
 
 from pyod_gessvdd import ESSVDD, ESVDD, GESSVDD, GESVDD, L2SVDD, MSSVDD, OCKSR, SSVDD, SVDD
-from pyod_gessvdd.experiments.data.paper import DATASETS, targets
-from pyod_gessvdd.experiments.protocols.nested import Nested
 from pyod_gessvdd.experiments.protocols.protocol import Split
 
 C = {"C": [0.1, 0.3, 0.6]}
@@ -97,30 +91,5 @@ def trial(name: str, split: Split) -> dict[str, Any]:
     return {"method": name, "gmean": float(np.sqrt(tpr * tnr)), "tpr": tpr, "tnr": tnr, "point": str(chosen)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=Path("paper-runs"))
-    parser.add_argument(
-        "--sets", default=",".join(name for name in DATASETS if "noisy" not in name and name != "mnist")
-    )
-    parser.add_argument("--splits", type=int, default=1)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
-    given.out.mkdir(parents=True, exist_ok=True)
-    for name in given.sets.split(","):
-        start, lines = time.process_time(), []
-        for seed in range(given.splits):
-            for target in targets(DATASETS[name], given.data_dir):
-                (split,) = Nested("minmax").splits(target, seed)
-                key = {"dataset": name, "target": target.name.partition(":")[2], "split": seed}
-                lines += [key | trial(member, split) for member in MEMBERS]
-        with (given.out / f"family_{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(lines[0]))
-            writer.writeheader()
-            writer.writerows(lines)
-        print(f"{name}: {time.process_time() - start:.0f} s of computing", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    run_trials("family", __doc__, lambda split, seed: [trial(member, split) for member in MEMBERS], leave_out="mnist")

@@ -11,18 +11,12 @@ import os
 
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
-import argparse
-import csv
 import itertools
-import time
-import warnings
-from pathlib import Path
 
 import numpy as np
+from paper_trials import run_trials
 
 from pyod_gessvdd import GESSVDD
-from pyod_gessvdd.experiments.data.paper import DATASETS, targets
-from pyod_gessvdd.experiments.protocols.nested import Nested
 from pyod_gessvdd.experiments.protocols.protocol import Split
 
 Array = np.ndarray
@@ -79,28 +73,5 @@ def trials(split: Split, seed: int) -> list[dict[str, object]]:
     return lines
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=Path("paper-runs"))
-    parser.add_argument("--sets", default=",".join(name for name in DATASETS if "noisy" not in name))
-    parser.add_argument("--splits", type=int, default=5)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
-    given.out.mkdir(parents=True, exist_ok=True)
-    for name in given.sets.split(","):
-        start, lines = time.process_time(), []
-        for seed in range(1 if DATASETS[name].has_own_split else given.splits):
-            for target in targets(DATASETS[name], given.data_dir):
-                (split,) = Nested("minmax").splits(target, seed)
-                key = {"dataset": name, "target": target.name.partition(":")[2], "split": seed}
-                lines += [key | line for line in trials(split, seed)]
-        with (given.out / f"own_{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(lines[0]))
-            writer.writeheader()
-            writer.writerows(lines)
-        print(f"{name}: {time.process_time() - start:.0f} s of computing", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    run_trials("own", __doc__, trials)
