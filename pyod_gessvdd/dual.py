@@ -129,6 +129,8 @@ class SVDDDual:
 
     def farthest(self, distances: Array) -> tuple[float, tuple[float, float]]:
         """The largest Σ α_i d_i over all feasible α, and the interval of R²; the distances are overwritten."""
+        if self.uniform_upper is not None and len(distances) < MANY_VALUES:
+            return self._farthest_of_few(distances)
         indices, best = self.best_vertex(distances)
         chosen = distances[indices]
         high = low = float(chosen[-1])
@@ -136,6 +138,16 @@ class SVDDDual:
             distances[indices] = 0.0
             low = float(distances.max())
         return float(best @ chosen), (low, high)
+
+    def _farthest_of_few(self, distances: Array) -> tuple[float, tuple[float, float]]:
+        """:meth:`farthest` under equal bounds, by values alone: which points they are does not matter."""
+        count, left_over = self._knapsack(1.0)
+        first, C = len(distances) - count, float(self.upper[0])
+        distances.partition(first)
+        high = low = float(distances[first])
+        if left_over >= (1.0 - BOUND_TOLERANCE) * C:
+            low = float(distances[:first].max()) if first else 0.0
+        return C * float(distances[first + 1 :].sum()) + left_over * high, (low, high)
 
     def _knapsack(self, budget: float) -> tuple[int, float]:
         """How many points share the budget if all bounds are equal, and what is left for the last of them."""

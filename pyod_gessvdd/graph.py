@@ -215,7 +215,7 @@ class Graph:
             return self._dense_pinv @ B
         return self._sparse_pinv_dot(B)
 
-    @property
+    @cached_property
     def has_closed_form(self) -> bool:
         """Whether L is a multiple of the identity plus a thin factor (all graphs of the paper but kNN)."""
         return _is_number(self.base)

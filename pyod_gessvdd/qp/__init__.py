@@ -142,12 +142,14 @@ def solve_in_place(
 def _moved_home(Z: Array, weights: Array | None) -> tuple[Array, float]:
     """Take the mean off the points, in place; return it and their mean squared length."""
     offset, spread2 = means_and_square(Z) if weights is None else (column_means(Z, weights), _mean_square(Z, weights))
-    if float(offset @ offset) <= RELATIVE_ZERO**2 * spread2:
+    away2 = float(offset @ offset)
+    if away2 <= RELATIVE_ZERO**2 * spread2:
         offset[:] = 0.0  # rounding: they are around the origin already
+        away2 = 0.0
     else:
         shift_rows(Z, offset, out=Z)
         spread2 = _mean_square(Z, weights)
-    if spread2 <= max((ROUNDING * float(np.abs(offset).max())) ** 2, SMALLEST):
+    if spread2 <= max(ROUNDING**2 * away2, SMALLEST):
         _judge_columns(Z, offset)
         spread2 = _mean_square(Z, weights)
         if spread2 == 0.0 and Z.any():

@@ -154,16 +154,16 @@ def _levels(state: UpdateState) -> list[Level]:
     def target_features(V: Array) -> Array:
         """Φᵀt for t = L⁺ B v and the columns v of V: of shape (F, columns)."""
         if graph.has_closed_form:
-            features, lengths = _closed_form_targets(state, graph, shares, V)
+            features, lengths2 = _closed_form_targets(state, graph, shares, V)
         else:
             solved = []
             for start in range(0, V.shape[1], COLUMNS):
                 T = graph.pinv_dot(spread(V[:, start : start + COLUMNS]))
-                solved.append((state.Phi.T @ T, np.linalg.norm(T, axis=0)))
-            features, lengths = (np.concatenate(part, axis=-1) for part in zip(*solved, strict=True))
+                solved.append((state.Phi.T @ T, _squares(T)))
+            features, lengths2 = (np.concatenate(part, axis=-1) for part in zip(*solved, strict=True))
         # No feature tells duplicates apart: what the features have of a target that does is rounding of its length.
         size2 = state.once(__name__, "size2", lambda: float(np.vdot(state.Phi, state.Phi)))
-        return features * (_squares(features) > (RELATIVE_ZERO * lengths) ** 2 * size2)
+        return features * (_squares(features) > RELATIVE_ZERO**2 * size2 * lengths2)
 
     def spread(V: Array) -> Array:
         """B @ V, of shape (N,) or (N, m)."""
@@ -185,14 +185,14 @@ def _levels(state: UpdateState) -> list[Level]:
 
 
 def _closed_form_targets(state: UpdateState, graph: Graph, shares: _Support, V: Array) -> tuple[Array, Array]:
-    """Φᵀt for t = rest·Bv + U diag(inverse − rest) Uᵀ Bv, and what ‖t‖ is at most, without the N numbers of each t."""
+    """Φᵀt for t = rest·Bv + U diag(inverse − rest) Uᵀ Bv, and what ‖t‖² is at most, without the N numbers of each."""
     U, inverse, rest = graph.closed_form_pinv
     Phi_U = state.once(__name__, "Phi_U", lambda: state.Phi.T @ U)
     BV = shares.root[:, None] * (V - shares.w[:, None] * (shares.w @ V))
     # Rows are taken, and products written out: for so few of them indexing and np.outer would be most of the time.
     coordinates = U.take(state.support, axis=0).T @ BV
     features = rest * (state.Phi.take(state.support, axis=0).T @ BV) + Phi_U @ ((inverse - rest)[:, None] * coordinates)
-    return features, max(rest, inverse.max(initial=0.0)) * np.sqrt(_squares(BV))
+    return features, max(rest, inverse.max(initial=0.0)) ** 2 * _squares(BV)
 
 
 def _squares(A: Array) -> Array:
