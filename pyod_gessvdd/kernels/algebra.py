@@ -144,13 +144,13 @@ class KernelSum(_Compound):
         return _total(weight * kernel.gram_diagonal(X) for weight, kernel in self._terms())
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
-        """The weighted sum of what the kernels have."""
+        """The weighted sum of the kernels' pullbacks."""
         return _total(
             weight * kernel.gram_pullback(X, Y, kernel.gram(X, Y), weights) for weight, kernel in self._terms()
         )
 
     def gram_diagonal_pullback(self, X: Array, weights: Array) -> Array:
-        """The weighted sum of what the kernels have."""
+        """The weighted sum of the kernels' pullbacks."""
         return _total(weight * kernel.gram_diagonal_pullback(X, weights) for weight, kernel in self._terms())
 
     def _terms(self) -> Iterator[tuple[float, PairwiseKernel]]:
