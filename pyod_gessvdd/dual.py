@@ -223,7 +223,7 @@ class QPSolution:
     extras: dict[str, Any] = field(default_factory=dict)
 
     def is_optimal(self, tol: float = 1e-8) -> bool:
-        """Whether the relative duality gap that the host computed is at most ``tol``; False before it did."""
+        """Whether the relative duality gap that the host computed is at most ``tol``; False before that."""
         return self.gap <= tol
 
     @cached_property

@@ -179,7 +179,7 @@ def standardize_for(kernel: Kernel, standardize: bool | str) -> bool | str:
 
 
 def _mean_to_take_off(Phi: Array, sample_weight: Array | None) -> Array | None:
-    """The features' mean, or None where it is only rounding, as after scaling or the NPT map; saves a copy of Φ."""
+    """The features' mean, or None where it is rounding, as after scaling or the NPT map, which saves a copy of Φ."""
     mean, square = means_and_square(Phi)
     size = np.sqrt(square / Phi.shape[1])
     mean = mean if sample_weight is None else column_means(Phi, sample_weight)

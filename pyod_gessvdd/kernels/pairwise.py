@@ -181,7 +181,7 @@ class Mixed(WidthKernel):
     For one view and gamma g this is the sum ``"0.5*laplacian(gamma=g/2) + 0.5*rbf(gamma=g)"``, in fewer passes.
 
     The first has a cusp and tells near rows apart, the second is smooth and keeps to what many rows have in common;
-    their mean finds nearly as many outliers in clean data as the first, and is misled less by outliers among the
+    their mean finds nearly the same outliers in clean data as the first, and is misled less by outliers among the
     training rows.
 
     Parameters

@@ -15,9 +15,9 @@ Array = np.ndarray
 class KernelDual(SVDDDual):
     """The SVDD dual of points known by their inner products: ‖Zᵀα‖² is αᵀKα.
 
-    Any backend solves it: ``Z`` are coordinates with these inner products, computed on first use,
-    in O(N³), and ``take`` returns a dual in the same coordinates. The certificate needs none, and ``auto`` and
-    ``libsvm`` work with K itself.
+    Any backend solves it: ``Z`` are coordinates with these inner products, computed on first use, in O(N³), and
+    ``take`` returns a dual in the same coordinates. The certificate needs none, and ``auto`` and ``libsvm`` work with K
+    itself.
 
     Attributes
     ----------

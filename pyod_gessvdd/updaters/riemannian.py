@@ -19,7 +19,7 @@ class Riemannian(Updater):
     whitened, makes it conjugate to the last direction (Polak and Ribière's rule, with a restart when it points the
     wrong way), and takes the step length from the curvature; Armijo's rule shortens the step until the criterion
     improves, and QR is the retraction. So the criterion never worsens, and ``step_size`` does not matter. If no step
-    improves it, Q is returned as it is; so it is at a stationary point that is not an optimum, an exactly invariant
+    improves it, Q is returned as it is, as it is from a stationary point that is not an optimum, an exactly invariant
     subspace.
 
     With enough steps it reaches the optimum over all subspaces: the d largest generalised eigenvalues of (S_α, S_x),
