@@ -1,7 +1,7 @@
 """Tables and pictures of ``docs/reproduction.md``: ``python benchmarks/paper.py [--runs paper-runs]``.
 
 Reads what ``paper_grid.py`` and ``paper_own.py`` have measured and writes ``benchmarks/results/paper/*.md``, ``*.csv``
-and the pictures of the page. A run that is not there leaves its table out.
+and the pictures of the page. A missing run leaves its table out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from matplotlib import pyplot as plt
 
 RESULTS = Path(__file__).parent / "results" / "paper"
 PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
-#: Whose columns decide which d exist.
+#: The sets' numbers of columns, which decide which d exist.
 N_FEATURES = {
     "seeds": 7, "qualitative_bankruptcy": 6, "somerville_happiness": 6, "liver": 6, "iris": 4, "ionosphere": 34,
     "sonar": 60, "heart": 13, "mnist": 784,
@@ -36,7 +36,7 @@ SETS = tuple(N_FEATURES)
 #: The paper's number of updates.
 UPDATES = 5
 VARIANTS = [name for name, method in METHODS.items() if method.is_variant]
-#: The ablation's order, and its words.
+#: The order of the ablation, and its labels.
 DEPARTURES = {
     "farthest": "farthest neighbours in kNN",
     "sb_times_n": "N · S_b",
@@ -51,7 +51,7 @@ DEPARTURES = {
 
 @dataclass(frozen=True)
 class Run:
-    """One file of ``paper_grid.py``: of every method, target and split the figures of all points and iterates."""
+    """One file of ``paper_grid.py``: for every method, target and split, the figures of all points and iterates."""
 
     name: str
     description: str
@@ -78,13 +78,13 @@ class Run:
         return AVERAGE if whole else "average of the targets that were run"
 
     def quick(self) -> Run:
-        """The points of the quick grid alone."""
+        """Only the points of the quick grid."""
         if self.grid == "quick":
             return self
         return Run(self.name, self.description, self.setup, "quick", _quick_values(self), self.seconds)
 
     def of_splits(self, n_splits: int) -> Run:
-        """The first splits alone."""
+        """Only the first splits."""
         values = {key: value for key, value in self.values.items() if key[1] < n_splits}
         return Run(self.name, self.description, self.setup, self.grid, values, self.seconds)
 
@@ -157,7 +157,7 @@ def load(folder: Path, name: str, description: str, setup: str, suffix: str = ""
 
 
 def _whole_splits(values: dict[tuple[str, int, str], Any]) -> dict[tuple[str, int, str], Any]:
-    """The splits that every method has with every target, so that all are compared on the same rows."""
+    """The splits that every method has for every target, so that all are compared on the same rows."""
     targets = {key[0] for key in values}
     splits: dict[str, set[int]] = {}
     for _, split, method in values:
@@ -168,7 +168,7 @@ def _whole_splits(values: dict[tuple[str, int, str], Any]) -> dict[tuple[str, in
 
 
 def markdown(table: pd.DataFrame, digits: int = 3) -> str:
-    """A table of Markdown, numbers to the right."""
+    """A Markdown table, numbers right-aligned."""
     cells = [[_cell(value, digits) for value in row] for row in table.itertuples()]
     head = [table.index.name or "", *map(str, table.columns)]
     lines = [head, ["---", *["---:"] * len(table.columns)], *cells]
@@ -192,7 +192,7 @@ def block_of(run: Run) -> Block:
 
 
 def against_published(run: Run, published: Published, **rule: Any) -> pd.DataFrame:
-    """Ours and the published figures, every target; Δ/sd is their difference in published standard deviations."""
+    """Our figures and the published ones, every target; Δ/sd is their difference in published standard deviations."""
     rows = []
     for (method, target), line in run.summary(**rule).iterrows():
         theirs = {
@@ -304,7 +304,7 @@ def ablation(folder: Path, published: Published) -> tuple[pd.DataFrame, dict[str
 
 
 def near(run: Run, published: Published, **rule: Any) -> dict[str, float]:
-    """How near to the published Heart figures the 34 variants come."""
+    """How close the 34 variants come to the published Heart figures."""
     table = against_published(run, published, **rule)
     table = table[table["method"].isin(VARIANTS) & table["Gmean"].notna()]
     average, single = table[table["target"] == AVERAGE], table[table["target"] != AVERAGE]
@@ -319,7 +319,7 @@ def near(run: Run, published: Published, **rule: Any) -> dict[str, float]:
 
 
 def explanations(folder: Path, published: Published) -> pd.DataFrame:
-    """What else could make the published figures: other rules of choice, other scalings, departures or not."""
+    """What else could explain the published figures: other rules of choice, other scalings, departures or not."""
     rows = {}
     for setup, words in (
         ("as_written", "as written"),
@@ -372,7 +372,7 @@ def draws(folder: Path, published: Published) -> pd.DataFrame:
 
 
 def by_graph(run: Run, published: Published, **rule: Any) -> pd.DataFrame:
-    """TPR and TNR by graph, ours and the published."""
+    """TPR and TNR by graph, ours and the published ones."""
     table = against_published(run, published, **rule)
     table = table[(table["target"] == AVERAGE) & table["method"].isin(VARIANTS)]
     table["graph"] = table["method"].str.split("-").str[1]
@@ -551,7 +551,7 @@ def _one_changed(run: Run, method: str, name: str) -> dict[float, float]:
 
 
 def own(folder: Path, published: Published) -> None:
-    """Our own description next to the best of the paper's variants, ours and published."""
+    """Our own description compared with the best of the paper's variants, ours and published."""
     frames = [pd.read_csv(path) for path in sorted(folder.glob("own_*.csv"))]
     if not frames:
         return
@@ -597,7 +597,7 @@ def own(folder: Path, published: Published) -> None:
 
 
 def family(folder: Path) -> None:
-    """All members of the family, few points of their grids."""
+    """All members of the family, with few points of their grids."""
     frames = [pd.read_csv(path) for path in sorted(folder.glob("family_*.csv"))]
     if not frames:
         return

@@ -1,8 +1,8 @@
 """The whole family under the paper's protocol, few points each: ``python benchmarks/paper_family.py --data-dir DIR``.
 
 Every method of ``docs/family.md`` that takes a table and no labels, with C in {0.1, 0.3, 0.6}, d in {1, 3, 5} and, for
-those that live in a kernel's space, σ in {1, 10}; what has η has 0.1. The boundary decides. One line per trial in
-``paper-runs/family_<set>.csv``; ``paper.py`` makes the table. MNIST, which takes hours, is run only if named.
+those that live in a kernel's space, σ in {1, 10}; where there is an η, it is 0.1. The boundary decides. One line per
+trial in ``paper-runs/family_<set>.csv``; ``paper.py`` makes the table. MNIST, which takes hours, is run only if named.
 """
 
 from __future__ import annotations

@@ -29,11 +29,7 @@ from pyod_gessvdd.experiments.protocols.protocol import Split
 
 Array = np.ndarray
 
-#: How many updates a variant makes at most: each iterate is measured.
-RATES = ("validation", "tpr", "tnr")
-
-
-#: With clusters drawn anew in every fit, the points of a grid are dealt out among so many graphs.
+#: With clusters drawn anew in every fit, the points of a grid are spread over this many graphs.
 DRAWS = 6
 
 
@@ -50,7 +46,7 @@ def setup_of(name: str) -> tuple[Setup, int]:
 
 
 def points_of(method: Method, description: str, n_features: int, quick: bool) -> tuple[list[dict[str, Any]], list[Any]]:
-    """The points of a grid but for the width, and the widths."""
+    """The points of a grid without the width, and the widths."""
     grid = method.grid(description, n_features, quick=quick)
     sigmas = grid.pop("sigma", [None])
     points = list(ParameterGrid(grid))
@@ -59,7 +55,7 @@ def points_of(method: Method, description: str, n_features: int, quick: bool) ->
 
 
 def rates(accepted: Array, labels: Array) -> tuple[Array, Array]:
-    """The shares of target rows that are accepted and of others that are not, of each point."""
+    """The shares of target rows that are accepted and of others that are not, for each point."""
     return accepted[:, labels == 0].mean(axis=1), 1.0 - accepted[:, labels == 1].mean(axis=1)
 
 
@@ -127,7 +123,7 @@ def run(
     only: tuple[str, ...] = (),
     draw: int = 0,
 ) -> Path:
-    """Run one set, description and setup; what the file holds already is not run again."""
+    """Run one set, description and setup; what the file already holds is not run again."""
     grid = "quick" if quick else "full"
     suffix = ("" if scale == "minmax" else f"_{scale}") + (f"_draw{draw}" if draw else "")
     path = folder / f"{name}_{description}_{setup_name}_{grid}{suffix}.npz"

@@ -23,11 +23,11 @@ def run_trials(
     Parameters
     ----------
     kind : str
-        What the files are called.
+        How the files' names begin.
     description : str
-        The help of the command.
+        The command's help text.
     trials : callable
-        From a split and its seed to a line for each method.
+        Maps a split and its seed to a line for each method.
     leave_out : str
         A set that is run only if it is named.
     """

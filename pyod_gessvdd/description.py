@@ -102,7 +102,7 @@ class Description:
         is the quadratic form ‖P(φ − a)‖²/R² and feature j's part of it (φ_j − a_j) (Pᵀ P (φ − a))_j / R²: its Shapley
         value, and the integral of the gradient from a to φ. The residual's part is φ_j e_j / (ρR²), with e the part of
         φ outside the subspace: the Shapley value of that form, with the features' mean as the reference. (The parts
-        e_j²/(ρR²) of the same sum would share a feature's move out with all that are correlated with it.)
+        e_j²/(ρR²) of the same sum would spread a feature's move outside over all that are correlated with it.)
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Description:
         return parts / self.boundary.degree
 
     def base(self, center: Array) -> float:
-        """What these contributions leave of the score."""
+        """The part of the score that these contributions leave."""
         return self.boundary.base(self.subspace.coordinates(center[None])[0])
 
     def outline(self, coordinates: list[int], reach: float) -> Array:

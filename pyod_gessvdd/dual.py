@@ -29,7 +29,7 @@ Array = np.ndarray
 BOUND_TOLERANCE = 1e-7
 #: Σα this close to one is one.
 SUMS_TO_ONE = 1e-13
-#: From this many values on the largest are looked for by a sample, and its size.
+#: From this many values on, the largest are looked for with a sample; and the sample's size.
 MANY_VALUES, SAMPLED_VALUES = 1 << 16, 1 << 12
 
 
@@ -46,7 +46,7 @@ class SVDDDual:
     tol : float
         The relative duality gap that the host asks for.
     linear : ndarray of shape (N,)
-        The linear term k_i = ‖z_i‖² + r_i²; ‖z_i‖² unless given. The host gives backends one with a mean of one.
+        The linear term k_i = ‖z_i‖² + r_i²; ‖z_i‖² unless given. The host gives backends one with mean one.
     """
 
     Z: Array
@@ -66,7 +66,7 @@ class SVDDDual:
     @cached_property
     def uniform_upper(self) -> float | None:
         """C if all bounds are equal, else None."""
-        # One number repeated needs no look at all of it.
+        # One repeated number need not be scanned.
         return float(self.upper[0]) if self.upper.strides == (0,) or np.ptp(self.upper) == 0 else None
 
     def objective(self, alpha: Array) -> float:
@@ -88,8 +88,8 @@ class SVDDDual:
     def best_vertex(self, values: Array, budget: float = 1.0) -> tuple[Array, Array]:
         """The α ≤ u with Σα = ``budget`` that maximises Σ α_i values_i, as ``(indices, α there)``.
 
-        A fractional knapsack: the farthest points take their bounds, the last one what is left. Its α is the only
-        one that may be below its bound.
+        A fractional knapsack: the farthest points take their bounds, the last one takes what is left. Its α is the
+        only one that may be below its bound.
         """
         if self.uniform_upper is None:
             order = np.argsort(-values, kind="stable")
@@ -159,8 +159,8 @@ class SVDDDual:
 def largest(values: Array, count: int) -> Array:
     """The indices of the ``count`` largest values, the smallest of these first.
 
-    Among many values a sample tells which can be among them at all: sorting out the rest is several times faster than
-    a partition of everything, and needs no index of everything.
+    Among many values a sample tells which can qualify at all: filtering out the rest is several times faster than
+    partitioning everything, and needs no index of everything.
     """
     N = len(values)
     if count == N:
@@ -181,7 +181,7 @@ def largest(values: Array, count: int) -> Array:
 
 @dataclass(frozen=True)
 class Certificate:
-    """The host's own verdict on an α: centre, dual value D(α), relative duality gap and the interval of R²."""
+    """The host's verdict on an α: centre, dual value D(α), relative duality gap and the interval of R²."""
 
     center: Array
     objective: float
@@ -235,7 +235,7 @@ class QPSolution:
     extras: dict[str, Any] = field(default_factory=dict)
 
     def is_optimal(self, tol: float = 1e-8) -> bool:
-        """Whether the relative duality gap that the host computed is at most ``tol``; False before it has."""
+        """Whether the relative duality gap that the host computed is at most ``tol``; False before that."""
         return self.gap <= tol
 
     @cached_property
@@ -245,7 +245,7 @@ class QPSolution:
 
     @property
     def n_support(self) -> int:
-        """How many these are."""
+        """The number of these."""
         return len(self.support)
 
     @property
@@ -262,7 +262,7 @@ class QPSolution:
 
     @property
     def _bounds(self) -> Any:
-        """The bounds; equal ones, which are one number repeated, as that number."""
+        """The bounds; if they are one number repeated, that number."""
         return self.upper[0] if self.upper.strides == (0,) and self.upper.size else self.upper
 
 
@@ -306,7 +306,7 @@ def upper_bounds(
     """The bounds u_i of α from C or nu and the sample weights; all errors about them are raised here.
 
     ``C`` in [1/N, 1] is the paper's; ``nu`` in (0, 1] means C = 1/(nu · N); with weights N is their sum. ``counted``
-    says in errors what N counts, if not samples. Above ``largest`` a bound is that, for no α is larger than 1; it is
+    names in errors what N counts, if not samples. Bounds are capped at ``largest``, as no α is larger than 1; it is
     infinite where a bound is also a weight.
     """
     weights = None if sample_weight is None else check_weights(sample_weight, n_samples)

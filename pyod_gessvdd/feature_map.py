@@ -25,15 +25,15 @@ class FeatureMap:
     Attributes
     ----------
     scaling : Scaling
-        What is done to the columns first.
+        Applied to the columns first.
     kernel : Kernel
         The fitted kernel.
     mean : ndarray of shape (F,) or None
-        The training mean of the features; None where it is zero already, or is not taken off.
+        The training mean of the features; None where it is already zero or not subtracted.
     n_features : int
         F.
     counts_missed : bool
-        Whether what the features miss is asked for; without it no time is spent on it.
+        Whether to compute what the features miss; if not, no time is spent on it.
     """
 
     scaling: Scaling
@@ -64,7 +64,7 @@ class FeatureMap:
         center : bool
             Whether the features are centred by their training mean.
         standardize : bool or str
-            See :class:`~pyod_gessvdd.preprocessing.Scaling`; nothing is done to a kernel matrix.
+            See :class:`~pyod_gessvdd.preprocessing.Scaling`; a kernel matrix is left as it is.
         counts_missed : bool, default=False
             Whether what the features miss counts.
         sample_weight : ndarray of shape (N,), optional
@@ -95,7 +95,7 @@ class FeatureMap:
 
     @property
     def is_affine(self) -> bool:
-        """Whether the features are the scaled rows, and the scaling shifts and divides only."""
+        """Whether the features are the scaled rows, and the scaling only shifts and divides."""
         return self.kernel.is_identity and self.scaling.is_affine
 
     def folded(self, projection: Array) -> tuple[Array, Array]:
@@ -118,7 +118,7 @@ class FeatureMap:
         function : callable
             From Φ of shape (n, F) and the missed of shape (n,), or None if it does not count, to (n,) or (n, k).
         X : ndarray of shape (n, D)
-            The rows, as they come.
+            The rows, not yet scaled.
         """
         return map_blocks(lambda block: function(*self.features(block)), X, self.kernel.row_cost(X.shape[1]))
 
@@ -127,7 +127,7 @@ class FeatureMap:
         return self.of_scaled(self.scaling.apply(X))
 
     def of_scaled(self, scaled: Array) -> tuple[Array, Array | None]:
-        """The same for rows that are scaled already."""
+        """The same for rows that are already scaled."""
         scaled = read_only(scaled)
         if not self.counts_missed:
             return self._centred(self.kernel.features(scaled), len(scaled)), None
@@ -140,7 +140,7 @@ class FeatureMap:
 
 
 def fit_features(kernel: Kernel, scaled: Array, sample_weight: Array | None) -> tuple[Array, Array | None]:
-    """``Kernel.fit_features``, with the weights if the kernel takes them; what it returns is checked."""
+    """``Kernel.fit_features``, with the weights if the kernel takes them; the result is checked."""
     weighted = sample_weight is not None and kernel.supports_sample_weight
     scaled = read_only(scaled)
     with names_the_writer(f"kernel {kernel.name!r}"):
@@ -179,7 +179,7 @@ def standardize_for(kernel: Kernel, standardize: bool | str) -> bool | str:
 
 
 def _mean_to_take_off(Phi: Array, sample_weight: Array | None) -> Array | None:
-    """The features' mean; None where it is rounding, as after scaling or the NPT map: a copy of Φ is saved."""
+    """The features' mean, or None where it is rounding, as after scaling or the NPT map, which saves a copy of Φ."""
     mean, square = means_and_square(Phi)
     size = np.sqrt(square / Phi.shape[1])
     mean = mean if sample_weight is None else column_means(Phi, sample_weight)

@@ -1,4 +1,4 @@
-"""The Laplacian L_x as a value: what a Laplacian component returns and what the rest of the flow multiplies with.
+"""The Laplacian L_x as a value: what a Laplacian component returns and what the rest of the flow multiplies by.
 
 Every graph of the paper is ``L = B + V diag(w) Vᵀ`` with a base ``B`` that is a multiple of the identity, diagonal, a
 sparse matrix or (only if a component insists) a dense one, and a thin factor ``V``. Nothing here forms an N × N array
@@ -28,7 +28,7 @@ SOLVED = 1e-11
 SMALL = 256
 
 
-#: With no more than this share of its squares in the mean of the data a scatter loses no digits to it.
+#: With at most this share of its squares in the mean of the data, a scatter loses no digits to it.
 FAR_ORIGIN = 1e-2
 
 
@@ -43,7 +43,7 @@ class Graph:
     n_nodes : int
         N, the number of samples.
     base : float, ndarray of shape (N,), or sparse matrix or ndarray of shape (N, N)
-        A number stands for that multiple of the identity, a vector for the diagonal matrix that has it.
+        A number stands for that multiple of the identity, a vector for the diagonal matrix with that diagonal.
     factor : ndarray or sparse matrix of shape (N, K), optional
         The thin factor V.
     weights : ndarray of shape (K,), optional
@@ -175,14 +175,14 @@ class Graph:
     def scatter(self, Phi: Array, total: Array | None = None) -> Array:
         """S_x = Φᵀ L Φ (paper eq. ``Einv``), of shape (F, F), in blocks of rows.
 
-        Data far from the origin are centred first where L does not see a shift: they keep their digits.
+        Data far from the origin are centred first where L does not see a shift, so that they keep their digits.
 
         Parameters
         ----------
         Phi : ndarray of shape (N, F)
             The features.
         total : ndarray of shape (F, F), optional
-            Their scatter around their mean, if it is known: it saves a pass over the rows.
+            Their scatter around their mean, if known: it saves a pass over the rows.
         """
         mean = column_means(Phi)
         away2 = len(Phi) * float(mean @ mean)
@@ -195,7 +195,7 @@ class Graph:
         elif not _is_matrix(self.base):
             S = gram(Phi, shift, self.base)
         else:
-            # A base need not kill constants where the whole L does: its row sums times the shift are taken off.
+            # A base need not kill constants where the whole L does: its row sums times the shift are subtracted.
             row_sums = self.base @ np.ones(self.n_nodes)
             S = np.zeros((Phi.shape[1], Phi.shape[1]))
             for rows in row_blocks(*Phi.shape):
@@ -253,7 +253,8 @@ class Graph:
     def is_reducible(self, nodes: Array) -> bool:
         """Whether a sparse L is known to have a :meth:`kron_reduction` onto these nodes.
 
-        Its null space must be known, and no component consist of these nodes alone, unless it is the only one with any.
+        Its null space must be known, and no component may consist of these nodes alone, unless it is the only one that
+        has any.
         """
         if self._parts is None:
             return False
@@ -263,16 +264,16 @@ class Graph:
     def kron_reduction(self, nodes: Array) -> Callable[[Array], Array]:
         """The product with the Laplacian K that some nodes have if currents may flow through the rest.
 
-        K⁺ is the block of L⁺ that belongs to the nodes, up to multiples of 1; but where L⁺ asks for a solve with L, K
-        asks for one with what L has of the rest, which is far from singular: it is grounded through its links to the
-        nodes. With s for the nodes and r for the rest K is the Schur complement L_ss − L_sr L_rr⁻¹ L_rs. That has no
-        link between the components of L, but L⁺ has: it gives every component c a mean of zero. So each has a spring,
+        K⁺ is the nodes' block of L⁺, up to multiples of 1; but where L⁺ needs a solve with L, K needs one with L's
+        block of the rest, which is far from singular: it is grounded through its links to the nodes. With s for the
+        nodes and r for the rest, K is the Schur complement L_ss − L_sr L_rr⁻¹ L_rs. That does not link the components
+        of L, but L⁺ does: it gives every component c a mean of zero. So each has a spring,
 
             K = L_ss − L_sr L_rr⁻¹ L_rs + Σ_c g_c (g_c − n_c k)ᵀ / ζ_c,      g = 1_s − L_sr y,   y = L_rr⁻¹ 1_r,
 
         with ζ_c the sum of y over the component, n_c its number of nodes, and k = (Σ n_c g_c / ζ_c) / (Σ n_c² / ζ_c)
         the common end of the springs. With one component there is nothing for its spring to pull at. In a rescaled
-        graph the null vector is in the place of 1.
+        graph the null vector takes the place of 1.
 
         Parameters
         ----------
@@ -282,10 +283,10 @@ class Graph:
         Returns
         -------
         callable
-            From x of shape (#s,) to K x.
+            Maps x of shape (#s,) to K x.
         """
         rest = np.setdiff1d(np.arange(self.n_nodes), nodes)
-        # The most linked nodes first: what the sparse product reads most often lies together (500 µs become 360).
+        # The most linked nodes first: what the sparse product reads most often lies together (360 µs instead of 500).
         rest = rest[np.argsort(-self._safe_diagonal[rest], kind="stable")]
         inner = Graph(len(rest), sp.csr_array(self.base[rest][:, rest]), self.factor[rest], self.weights)
 
@@ -360,14 +361,14 @@ def check_indices(matrix: Any) -> None:
             for indices, length in zip((matrix.row, matrix.col), matrix.shape, strict=True):
                 if indices.min() < 0 or indices.max() >= length:
                     raise ValueError(f"an index is {indices.max() if indices.max() >= length else indices.min()}")
-        elif matrix.format == "lil":  # its lists are copied without being looked at
+        elif matrix.format == "lil":  # its lists are copied unchecked
             matrix.tocsr().check_format(full_check=True)
     except ValueError as error:
         raise ValueError(f"a sparse matrix of shape {matrix.shape} has indices outside of it ({error})") from error
 
 
 def _csr(matrix: Any) -> Any:
-    """A sparse matrix as a CSR array of numbers, once its indices are known to be inside."""
+    """A sparse matrix as a CSR array of numbers, once its indices are checked."""
     check_indices(matrix)
     return sp.csr_array(matrix, dtype=float)
 

@@ -1,7 +1,7 @@
 """Linear algebra over rows: passes in blocks, sums, k-means, orientation.
 
-Public, for authors of components too: what a graph, a kernel or an updater needs so that its memory stays linear in
-the number of rows and its answer does not depend on their order.
+Public, also for component authors: what a graph, a kernel or an updater needs to keep its memory linear in the number
+of rows and its result independent of their order.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ TINY_WEIGHT = 1e-290
 #: Row sums and eigenvalues below this share of the largest count as zero.
 RELATIVE_ZERO = 1e-12
 
-#: To so many decimals a column's skewness does not depend on the order in which rows are added up.
+#: To this many decimals a column's skewness does not depend on the order in which rows are summed.
 SKEWNESS_DECIMALS = 8
 
-#: A mean below this share of the data's size can be taken off a sum of squares without losing digits.
+#: A mean below this share of the data's size can be subtracted from a sum of squares without losing digits.
 SMALL_SHIFT = 1e-3
 
-#: Up to so many rows matrices are factored by one thread (:func:`few_threads`).
+#: Up to this many rows, matrices are factored by one thread (:func:`few_threads`).
 FEW_ROWS = 1000
 
 #: The columns that LAPACK's QR takes at once.
@@ -75,7 +75,7 @@ MAX_ROWS = 20_000
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     """Consecutive row slices whose blocks hold about :data:`BLOCK_ELEMENTS` numbers each.
 
-    For passes over all rows whose temporaries shall stay small:
+    For passes over all rows whose temporaries should stay small:
     ``for rows in row_blocks(*Phi.shape): S += Phi[rows].T @ f(Phi[rows])``.
     """
     step = max(1, BLOCK_ELEMENTS // max(1, n_columns))
@@ -85,11 +85,11 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def rows_by_content(Phi: Array) -> Array:
-    """The indices that order the rows by what they hold, through one projection, of shape (N,).
+    """The indices that order the rows by content, along one projection, of shape (N,).
 
-    What depends on the order of its input, such as a neighbour search among equally near rows or a seeded draw, sees
-    ``Phi[rows_by_content(Phi)]`` in the same order however the rows came, whatever the order of the columns and the
-    sign of each. Equal rows may come in either order.
+    Code that depends on the order of its input, such as a neighbour search among equidistant rows or a seeded draw,
+    sees ``Phi[rows_by_content(Phi)]`` in the same order whatever the order of the rows and columns and the sign of each
+    column. Equal rows may come in either order.
     """
     return np.argsort(Phi @ content_direction(_skewness(Phi)), kind="stable")
 
@@ -97,7 +97,7 @@ def rows_by_content(Phi: Array) -> Array:
 def content_direction(skewness: Array) -> Array:
     """The projection that :func:`rows_by_content` orders rows by, from the columns' skewness, of shape (F,).
 
-    A column's place and direction are told by its own skewness; without any, columns are taken as they come.
+    A column's place and sign follow from its own skewness; without any, columns are taken in the given order.
     """
     places = np.argsort(np.argsort(-np.abs(skewness), kind="stable"), kind="stable")
     return np.where(skewness < 0, -np.cos(1.0 + places), np.cos(1.0 + places))
@@ -116,7 +116,7 @@ def _skewness(Phi: Array) -> Array:
 
 
 def skewness(squares: Array, cubes: Array, n_rows: int) -> Array:
-    """The third moments about the mean in units of the second, rounded: how rows are added up must not matter.
+    """The third moments about the mean in units of the second, rounded: the order of summation must not matter.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def skewness(squares: Array, cubes: Array, n_rows: int) -> Array:
 
 
 def read_only(X: Array) -> Array:
-    """A view of X that cannot be written through: what components are handed, so that none changes another's data."""
+    """A read-only view of X: what components are given, so that none changes another's data."""
     view = X.view()
     view.flags.writeable = False
     return view
@@ -154,7 +154,7 @@ def column_means(Phi: Array, weights: Array | None = None) -> Array:
 
 
 def all_finite(X: Array) -> bool:
-    """Whether X holds neither NaN nor infinite values: in one pass without an array of answers, unless squares are."""
+    """Whether X holds neither NaN nor infinity: one pass without a boolean array, unless the squares overflow."""
     return bool(np.isfinite(np.vdot(X, X)) or np.isfinite(X).all())
 
 
@@ -170,7 +170,7 @@ def means_and_square(Phi: Array) -> tuple[Array, float]:
 
 @contextmanager
 def few_threads(n_rows: int) -> Iterator[None]:
-    """One BLAS thread inside, if the rows are few: several wait for each other longer than they work.
+    """A context with one BLAS thread if the rows are few: several would wait for each other longer than they work.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def few_threads(n_rows: int) -> Iterator[None]:
 
 
 def one_thread_each() -> Any:
-    """A context in which BLAS has one thread for each of the callers, who are several threads themselves."""
+    """A context with one BLAS thread per caller, where the callers are several threads themselves."""
     return _thread_pools().limit(limits=1, user_api="blas")
 
 
@@ -257,36 +257,36 @@ def weighted_quantiles(X: Array, shares: Any, weights: Array | None = None) -> A
     weights = not_below_one(weights)
     order = np.argsort(X, kind="stable")
     values, ends = X[order], np.cumsum(weights[order])
-    # Row i takes the places [ends − w, ends − 1] among all; between two rows' places numpy interpolates, and so here.
+    # Row i takes the positions [ends − w, ends − 1]; between two rows' positions we interpolate, as numpy does.
     starts = ends - weights[order]
     places = np.column_stack([starts, np.maximum(ends - 1.0, starts)]).ravel()
     wanted = shares * max(ends[-1] - 1.0, 0.0)
-    # On a row's place the quantile is the row's value to the last bit: equal rows have equal quantiles.
+    # At a row's position the quantile is the row's value to the last bit: equal rows have equal quantiles.
     wanted = np.where(np.abs(wanted - np.rint(wanted)) <= RELATIVE_ZERO * ends[-1], np.rint(wanted), wanted)
     return np.asarray(np.interp(wanted, places, np.repeat(values, 2)))
 
 
 def _quantiles(x: Array, shares: Array) -> Array:
-    """``np.quantile`` of a vector, to the last bit, without its preparations, which take longer than a small sort."""
+    """``np.quantile`` of a vector, to the last bit, without its overhead, which takes longer than a small sort."""
     wanted = shares * (len(x) - 1)
     below = np.floor(wanted).astype(int)
     above = np.minimum(below + 1, len(x) - 1)
     ordered = np.partition(x, np.concatenate([below, above]))
     low, high, part = ordered[below], ordered[above], wanted - below
     step = high - low
-    # From the nearer end, as there: the interpolation stays between the two and never overshoots.
+    # From the nearer end, as in numpy: the interpolation stays between the two and never overshoots.
     return np.where(part < 0.5, low + step * part, high - step * (1.0 - part))
 
 
 def not_below_one(weights: Array) -> Array:
     """The weights with a mean of at least one over the rows that have any.
 
-    Whole numbers say how often a row is there, and stay. Weights of less than one row per row, such as those that sum
-    to one, are relative: all equal, they say what no weights say.
+    Whole numbers count how often a row occurs, and are kept. Weights that average less than one, such as those that sum
+    to one, are relative: if all are equal, they mean the same as no weights.
     """
     largest = float(weights.max())
     if largest < TINY_WEIGHT:
-        weights = weights / largest  # a sum so small cannot be divided by
+        weights = weights / largest  # so small a sum cannot be divided by
     return weights * max(1.0, np.count_nonzero(weights) / float(weights.sum()))
 
 
@@ -310,7 +310,7 @@ def gram(Phi: Array, shift: Array, weights: Array | None = None) -> Array:
         return G
     G = Phi.T @ Phi
     if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * float(G.trace()) / Phi.size:
-        # Nothing is lost by taking off N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
+        # Nothing is lost by subtracting N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
         return G - len(Phi) * np.outer(shift, shift)
     G = np.zeros((Phi.shape[1], Phi.shape[1]))
     for rows in row_blocks(*Phi.shape):
@@ -322,7 +322,7 @@ def gram(Phi: Array, shift: Array, weights: Array | None = None) -> Array:
 def symmetric_eigen(S: Array) -> tuple[Array, Array]:
     """The eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns.
 
-    LAPACK's answer as it is: what NumPy does around it takes longer than a small problem itself.
+    LAPACK is called directly: NumPy's overhead takes longer than a small problem itself.
     """
     values, vectors, info = dsyevd(S, lower=1)
     if info != 0:
@@ -331,7 +331,7 @@ def symmetric_eigen(S: Array) -> tuple[Array, Array]:
 
 
 def thin_qr(A: Array) -> tuple[Array, Array]:
-    """Q with orthonormal columns and the triangle R of A = Q R, by LAPACK as it is."""
+    """Q with orthonormal columns and the triangle R of A = Q R, by LAPACK directly."""
     k = min(A.shape)
     packed, tau, _, _ = dgeqrf(A, lwork=QR_BLOCK * A.shape[1])
     Q, _, _ = dorgqr(packed[:, :k], tau, lwork=QR_BLOCK * k)
@@ -347,7 +347,7 @@ def orientation(vectors: Array) -> Array:
 
 
 def block_height(row_cost: int) -> int:
-    """The rows that :func:`map_blocks` takes at once."""
+    """How many rows :func:`map_blocks` takes at once."""
     return min(max(TILE, PADDED_ELEMENTS // max(1, row_cost) // TILE * TILE), MAX_HEIGHT)
 
 
@@ -355,8 +355,8 @@ def map_blocks(function: Callable[[Array], Array], X: Array, row_cost: int) -> A
     """``function`` over the rows of X, in blocks of one height, a multiple of :data:`TILE`.
 
     A matrix product rounds the rows of an incomplete register tile differently, and products of different shapes are
-    added up in different orders. So every block has the same shape, the last one padded with copies of its last row: a
-    row's result does not depend on its batch.
+    summed in different orders. So every block has the same shape, the last one padded with copies of its last row, and
+    a row's result does not depend on its batch.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ def k_means(X: Array, n_clusters: int, random: np.random.RandomState, sample_wei
     Parameters
     ----------
     X : ndarray of shape (N, F)
-        The rows; of more than :data:`MAX_ROWS` so many are drawn.
+        The rows; if there are more than :data:`MAX_ROWS`, that many are drawn.
     n_clusters : int
         The number of centres.
     random : RandomState
@@ -407,13 +407,13 @@ def k_means(X: Array, n_clusters: int, random: np.random.RandomState, sample_wei
 def k_means_of_ordered(
     X: Array, n_clusters: int, random: np.random.RandomState, sample_weight: Array | None = None
 ) -> Any:
-    """:func:`k_means` of rows that are drawn and in the order of their content already."""
+    """:func:`k_means` of rows that are already drawn and ordered by content."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
     model = KMeans(n_clusters, n_init=1, random_state=random)
-    # One OpenMP thread: several add up the centres in an order that changes from run to run.
+    # One OpenMP thread: several sum the centres in an order that changes from run to run.
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
-        # Fewer distinct rows than clusters leave clusters empty, which is all there is to say.
+        # Fewer distinct rows than clusters just leave clusters empty: no need to warn.
         warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
         return model.fit(X, sample_weight=sample_weight)

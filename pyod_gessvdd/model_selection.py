@@ -49,7 +49,7 @@ class OneClassKFold:
     n_splits : int, default=5
         The number of folds.
     shuffle : bool, default=True
-        Whether the rows are shuffled before they are dealt out.
+        Whether the rows are shuffled before they are split.
     random_state : int, RandomState or None
         Seeds the shuffle.
     normal : int or str, default=0
@@ -86,7 +86,7 @@ class OneClassKFold:
         y : array of shape (N,)
             The labels.
         groups : ignored
-            There for scikit-learn's tools.
+            Present for compatibility with scikit-learn.
         """
         is_normal = _is_normal(y, self.normal)
         for kind, rows in (("normal", is_normal), ("outlying", ~is_normal)):
@@ -113,7 +113,7 @@ def gmean_score(y_true: Any, y_pred: Any, *, normal: Any = 0) -> float:
     Parameters
     ----------
     y_true, y_pred : array of shape (n,)
-        Labels; every label but ``normal`` is an outlier's.
+        Labels; every label except ``normal`` marks an outlier.
     normal : int or str, default=0
         The label of the normal rows; 0 is PyOD's.
 

@@ -15,17 +15,17 @@ from pyod_gessvdd.sources.source import Source
 
 Array = np.ndarray
 
-#: The largest value, and the smallest one of the largest, of training data whose squares keep their digits.
+#: The range that the largest absolute value of training data must be in for its squares to keep their digits.
 LARGEST, SMALLEST = 1e150, 1e-145
 
 
 def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """X as a read-only float64 array; one sentence about what is no number, not finite, masked or out of range.
+    """X as a read-only float64 array; a one-sentence error for non-numeric, non-finite, masked or out-of-range values.
 
     Parameters
     ----------
     estimator : BaseEstimator
-        Whose columns are learnt (``reset``) or compared with.
+        Its columns are learnt (``reset``) or compared with.
     X : array, list or DataFrame of shape (n, D)
         The rows.
     reset : bool
@@ -43,14 +43,14 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Array:
         columns = None
     else:
         X, columns = _read(estimator, X, reset)
-    # One pass for what nearly all data are; what is wrong with the others is looked for after it.
+    # One pass accepts nearly all data; only if it does not is the problem looked for.
     if not SMALLEST**2 <= float(np.vdot(X, X)) <= LARGEST**2:
         _check_range(X, columns, training=reset)
     return read_only(X)
 
 
 def _is_ready(estimator: Any, X: Any, reset: bool) -> bool:
-    """Whether X is a plain array as it is needed: scikit-learn's look at it takes as long as a tenth of a small fit."""
+    """Whether X is a plain array of the right form: scikit-learn's validation takes a tenth of a small fit's time."""
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or not X.flags.c_contiguous:
         return False
     if reset:
@@ -77,7 +77,7 @@ def _read(estimator: Any, X: Any, reset: bool) -> tuple[Array, list[Any] | None]
         X,
         reset=reset,
         dtype=np.float64,
-        order="C",  # another layout, such as a DataFrame's, would be added up in another order
+        order="C",  # another layout, such as a DataFrame's, would be summed in another order
         ensure_all_finite=False,
         ensure_min_samples=2 if reset else 1,
     )
@@ -93,7 +93,7 @@ def _check_range(X: Array, columns: list[Any] | None, *, training: bool) -> None
 
 
 def check_block(block: Array, rows: Array, columns: list[str] | None) -> None:
-    """The same for one block of the rows of a source, which have these places."""
+    """The same for one block of a source's rows, with their indices ``rows``."""
     if not len(block) or float(np.vdot(block, block)) <= LARGEST**2:
         return
     largest = float(np.abs(block).max())
@@ -150,16 +150,16 @@ def _refuse_first_not_finite(X: Array, columns: list[Any] | None) -> None:
     )
 
 
-#: The values of ``standardize``, and what each does to a column.
+#: The values of ``standardize``.
 SCALINGS = ("standard", "robust", "signed_log", "quantile", "views")
 #: The interquartile range of a standard normal distribution.
 NORMAL_IQR = 1.349
 #: A column whose quartiles are closer than this share of its deviation (most of its values are equal) is scaled by the
 #: deviation.
 NARROW_IQR = 1e-3
-#: A column has heavy tails if a value lies so many deviations farther out than a normal one of its rank.
+#: A column has heavy tails if a value lies this many deviations farther out than a normal one of its rank.
 HEAVY = 2.0
-#: The most values that are kept of each column to tell ranks.
+#: The maximum number of values that are kept per column to determine ranks.
 MAX_KNOTS = 2000
 
 
@@ -170,10 +170,9 @@ class Scaling:
     Attributes
     ----------
     mean, scale : ndarray of shape (D,) or None
-        None where nothing is subtracted or divided.
+        None where nothing is subtracted or divided by.
     views : tuple of callable
-        What is done to the scaled rows, value by value; none leaves them as they are, several make several columns of
-        each.
+        Applied to the scaled rows, value by value; none leaves them as they are, several make several columns of each.
     """
 
     mean: Array | None
@@ -192,7 +191,7 @@ class Scaling:
             Whether the mean (the median) is subtracted.
         standardize : bool or {"standard", "robust", "signed_log", "quantile", "views"}
             Nothing; mean and standard deviation (True means the same); median and interquartile range;
-            sign(x) · log(1 + |x|) of the standardised values, which brings far values near and tells them apart still;
+            sign(x) · log(1 + |x|) of the standardised values, which brings far values closer and keeps them distinct;
             each column's ranks as normal scores; the standardised values, their signed logarithms and their normal
             scores side by side, for a kernel that averages over views.
         sample_weight : ndarray of shape (N,), optional
@@ -216,18 +215,18 @@ class Scaling:
         quartiles: Callable[[], Array],
         ranks: Callable[[Scaling], NormalScores],
     ) -> Scaling:
-        """:meth:`learn` from what it needs to know of the rows, each asked for only if it counts.
+        """:meth:`learn` from the statistics that it needs, each computed only if it counts.
 
         Parameters
         ----------
         center, standardize
             See :meth:`learn`.
         moments : callable
-            Gives the columns' means and standard deviations.
+            Returns the columns' means and standard deviations.
         quartiles : callable
-            Gives the columns' quartiles, of shape (3, D).
+            Returns the columns' quartiles, of shape (3, D).
         ranks : callable
-            From a scaling to the normal scores of the rows that it scales.
+            Maps a scaling to the normal scores of the rows that it scales.
         """
         if not standardize:
             return cls(None, None)
@@ -246,11 +245,11 @@ class Scaling:
         return scaling
 
     def apply_to_training(self, X: Array, sample_weight: Array | None = None) -> Array:
-        """The scaled training rows half way to what they would be had each been left out of the scaling.
+        """The scaled training rows, halfway to what they would be had each been left out of the scaling.
 
-        A training row is nearer to the mean, the deviation and the ranks that it helped to learn than a new row is. In
-        a distance between two training rows both are; where only one of them moves, half of its way is right. It shows
-        where columns are many: with as many as rows, a fifth of new rows exceeded what a tenth of training rows did.
+        A training row is closer than a new row to the mean, the deviation and the ranks that it helped to learn. In a
+        distance between two training rows both are; where only one of them moves, half the way is right. It matters
+        with many columns: with as many columns as rows, a fifth of new rows exceeded what a tenth of training rows did.
         """
         weights = np.ones(len(X)) if sample_weight is None else sample_weight
         total = float(weights.sum())
@@ -258,7 +257,7 @@ class Scaling:
         Z = Z if self.scale is None else Z / self.scale
         if total <= 2.0 or self.scale is None:
             return self.apply(X)
-        # Mean and variance without one copy of the row, or what there is of one, in units of those with it.
+        # Mean and variance without one copy of the row (all of it, if it weighs less), in units of those with it.
         copy = np.minimum(weights, 1.0)[:, None]
         mean = -copy * Z / (total - copy)
         variance = total / (total - copy) * (1.0 - copy * Z**2 / (total - copy))
@@ -277,12 +276,12 @@ class Scaling:
 
     @property
     def n_views(self) -> int:
-        """How many columns there are of each column of X."""
+        """The number of scaled columns per column of X."""
         return max(1, len(self.views))
 
     @property
     def heavy_share(self) -> float:
-        """The share of columns with heavy tails, such as those of rare values; 1 where ranks are no view."""
+        """The share of columns with heavy tails, such as those of rare values; 1 if ranks are not among the views."""
         shares = [view.heavy_share for view in self.views if isinstance(view, NormalScores)]
         return max(shares, default=1.0)
 
@@ -299,7 +298,7 @@ class Scaling:
 
 
 def as_it_is(X: Array) -> Array:
-    """X."""
+    """X, unchanged."""
     return X
 
 
@@ -318,7 +317,7 @@ class NormalScores:
         For each column its distinct training values, at most 2,000 of them, and their normal scores; between two
         values scores are interpolated.
     beyond : float
-        The score of a value above all of them; below it is its negative.
+        The score of a value above all of them; one below all of them has its negative.
     total : float
         How many values there were.
     """
@@ -335,7 +334,7 @@ class NormalScores:
 
     @classmethod
     def of_columns(cls, columns: Iterable[Array], sample_weight: Array | None = None) -> NormalScores:
-        """The same, given column by column: only one of them need be in memory."""
+        """The same, column by column: only one of them need be in memory."""
         values, scores = [], []
         for column in columns:
             weights = np.ones(len(column)) if sample_weight is None else sample_weight
@@ -365,7 +364,7 @@ class NormalScores:
 
     def without_itself(self, X: Array, copy: Array | float = 1.0) -> Array:
         """The normal scores of training values among the others; ``copy`` is the weight that leaves with a row."""
-        # The rank r, of which its own half is taken off: (r + ½)/(N + 1) becomes ((r − ½) + ½)/N.
+        # The rank r without the value's own half: (r + ½)/(N + 1) becomes ((r − ½) + ½)/N.
         rank = ndtr(self(X)) * (self.total + 1.0) - copy / 2
         total = self.total + 1.0 - copy
         return np.asarray(ndtri(np.clip(rank, 0.25, total - 0.25) / total))
@@ -382,7 +381,7 @@ def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array
         total += weights @ block
         squares += weights @ np.multiply(block, block, out=block)
         count += float(weights.sum())
-    missed = total / count  # and what a sum over many rows rounds: the mean of a constant column is its value
+    missed = total / count  # with what a sum over many rows rounds: the mean of a constant column is its value
     mean += missed
     return mean, standard_deviations(squares / count - missed**2, mean)
 
@@ -390,6 +389,6 @@ def _moments(X: Array, sample_weight: Array | None = None) -> tuple[Array, Array
 def standard_deviations(variances: Array, mean: Array) -> Array:
     """The roots of the columns' variances; one for a constant column."""
     deviation = np.sqrt(np.maximum(variances, 0.0))
-    # Below the rounding of the mean itself a deviation is noise: such a column is constant.
+    # A deviation below the rounding of the mean itself is noise: such a column is constant.
     constant = deviation <= 10 * np.finfo(float).eps * np.abs(mean)
     return np.where(constant, 1.0, deviation)

@@ -1,6 +1,6 @@
-"""How far a fit is: the stages and steps that it reports, and who listens. Unless asked, only the log does.
+"""A fit's progress: the stages and steps that it reports, and who listens. By default only the log does.
 
-The listener belongs to the context of the fit, as a logger would, so that no step of Algorithm 1 has to hand it on.
+The listener belongs to the context of the fit, as a logger would, so that no step of Algorithm 1 has to pass it on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Where there is no terminal, seconds between two lines about the same stage; a brief listener is silent before.
+#: Without a terminal, seconds between two lines about the same stage; a brief listener is silent that long first.
 EVERY = 30.0
 
 
@@ -40,7 +40,7 @@ class Listener:
         logger.debug("%s", name)
 
     def step(self, done: int, words: str = "") -> None:
-        """So many steps of the stage are done.
+        """Some steps of the stage are done.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class Listener:
         logger.debug("%d done, %s", done, words)
 
     def rows(self, number: int, done: int, total: int) -> None:
-        """So many rows of a pass over a source are done.
+        """Some rows of a pass over a source are done.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ def stage(name: str, total: int | None = None) -> None:
 
 
 def step(done: int, words: str = "", *values: Any) -> None:
-    """Report a step of the stage; see :meth:`Listener.step`. The values go into the words only if somebody listens."""
+    """Report a step of the stage; see :meth:`Listener.step`. The values are formatted only if somebody listens."""
     if is_shown() or logger.isEnabledFor(logging.DEBUG):
         _listener.get().step(done, words % values if values else words)
 
@@ -87,7 +87,7 @@ def rows(number: int, done: int, total: int) -> None:
 
 
 def is_shown() -> bool:
-    """Whether anybody but the log listens."""
+    """Whether anybody other than the log listens."""
     return _listener.get() is not SILENT
 
 
@@ -98,7 +98,7 @@ def shown(verbose: Any = True, *, brief: bool = False) -> Iterator[None]:
     Parameters
     ----------
     verbose : bool or int
-        Whether to; inside another such context the outer one shows it.
+        Whether to show it; inside another such context the outer one does.
     brief : bool, default=False
         Bars disappear at the end, and lines begin after :data:`EVERY` seconds.
     """
@@ -171,7 +171,7 @@ class Bars(Listener):
         self._bars.stop()
 
     def _end_stage(self) -> None:
-        """A stage that needed fewer steps than it might have is done all the same."""
+        """Fill the bar, even of a stage that needed fewer steps than planned."""
         if self._task is not None:
             self._bars.update(self._task, total=1, completed=1)
             self._bars.stop_task(self._task)

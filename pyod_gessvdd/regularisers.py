@@ -2,7 +2,7 @@
 
 SSVDD's ψ and X-SSVDD's graph have one modality, MSSVDD's ω and its graphs have several. M is λλᵀ with multipliers λ of
 the samples, or the Laplacian of a graph over them, which keeps neighbours close. Either way M is positive
-semi-definite and counts as a constant when Q moves, so that ∂ω/∂Q_m = 2 Σ_n Q_n Φ_nᵀ M_nm Φ_m.
+semi-definite and treated as a constant when Q moves, so that ∂ω/∂Q_m = 2 Σ_n Q_n Φ_nᵀ M_nm Φ_m.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Samples:
 
 
 class Regulariser(ABC):
-    """A penalty of the projections of one or several modalities."""
+    """A penalty on the projections of one or several modalities."""
 
     @abstractmethod
     def products(self, Q: Sequence[Array], samples: Sequence[Samples]) -> list[Array]:
@@ -120,8 +120,8 @@ class GraphPenalty(Regulariser):
 class CrossGraphPenalty(Regulariser):
     """M_mn = L for all modalities m and n: ω = Tr(Y L Yᵀ) with Y = Σ_m Q_m Φ_mᵀ, the sum of a sample's projections.
 
-    Samples that are neighbours should be close in all modalities taken together: what they differ by in one, another
-    one may make up for.
+    Neighbouring samples should be close in all modalities taken together: one modality may make up for a difference in
+    another.
 
     Attributes
     ----------

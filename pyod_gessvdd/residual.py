@@ -1,9 +1,9 @@
 """The residual: what the projection discards of a row, in units of the scatter that is usual outside the subspace.
 
-The view of probabilistic PCA: the discarded directions share one scatter ρ, as the kept ones have S_Q. A row gets one
-more squared length, r²/ρ, with r² what lies outside the subspace and what the features themselves miss of it. A length
-has no side: rows that lie as far outside lie there in different directions, and the middle between them is inside. So
-the sphere's centre stays in the subspace, and r²/ρ is a linear term of the dual, k_i = ‖z_i‖² + r_i²/ρ
+As in probabilistic PCA, the discarded directions share one scatter ρ, while the kept ones have S_Q. A row gets one more
+squared length, r²/ρ, where r² is what lies outside the subspace plus what the features themselves miss of it. A length
+has no sign: rows equally far outside lie there in different directions, and the middle between them is inside. So the
+sphere's centre stays in the subspace, and r²/ρ is a linear term of the dual, k_i = ‖z_i‖² + r_i²/ρ
 (``docs/method.md``, section 5).
 """
 
@@ -19,10 +19,10 @@ Array = np.ndarray
 CANCELLED = 1e-5
 #: The largest leverage of a row: beyond it, what the row would be without itself is anybody's guess.
 MOST_LEVERAGE = 0.99
-#: The power of 1/(1 − h) by which a training row's score grows when the row is left out of a subspace. One holds if the
-#: subspace stays and every direction is whitened by its own scatter; here directions turn away, and what is discarded
-#: shares one scatter. Measured as the share of new normal rows above the score that a tenth of the training rows
-#: exceed, on 11 sets: 0.64 with 0, 0.11 with 3/4, 0.05 with 1.
+#: The power of 1/(1 − h) by which a training row's score grows when the row is left out of a subspace. It is one if
+#: the subspace stays and every direction is whitened by its own scatter; here directions turn away, and those that are
+#: discarded share one scatter. Measured as the share of new normal rows above the score that a tenth of the training
+#: rows exceed, on 11 sets: 0.64 with 0, 0.11 with 3/4, 0.05 with 1.
 LEFT_OUT_POWER = 0.75
 
 
@@ -44,10 +44,10 @@ def residual_scale(Q: Array, S_x: Array | None, ridge: float) -> float:
         return 1.0
     inside = float(np.einsum("ij,ij->", Q @ S_x, Q))
     total = float(np.trace(S_x))
-    # A constant column is no direction that rows could have differed in.
+    # A constant column is not a direction in which rows could have differed.
     variances = np.diag(S_x)
     n_outside = int(np.count_nonzero(variances > RELATIVE_ZERO * variances.max(initial=0.0))) - len(Q)
-    # With nothing outside, the smallest scatter inside is what a direction that was not met may have.
+    # With nothing outside, a direction not seen in training may have the smallest scatter inside.
     rho = (total - inside) / n_outside if n_outside > 0 else float(np.linalg.eigvalsh(Q @ S_x @ Q.T)[0])
     # Relative to the mean scatter: a difference of traces is never exactly zero.
     if rho <= RELATIVE_ZERO * total / len(S_x):
@@ -81,10 +81,10 @@ def discarded(Phi: Array, inside: Array, Q: Array) -> Array:
 def leverage(Z: Array, residual2: Array, sample_weight: Array | None = None) -> Array:
     """How much each training row pulls the metric towards itself: h_i = ‖z_i‖²/N, below one.
 
-    The whitening is learnt from the rows that it is then applied to. A row in a direction of its own has a scatter
-    there that is its own doing, and looks closer than it would have looked had it not been there. For
-    s = φᵀ(S + ρI)⁻¹φ with S = ΦᵀΦ/N the formula of Sherman and Morrison tells what it would have been:
-    s/(1 − s/N). Where the graph's scale is not that of the covariance, the unit is the largest scatter in the subspace.
+    The whitening is learnt from the rows that it is then applied to. A row in a direction of its own causes the scatter
+    there itself, and looks closer than it would have looked had it been left out. For s = φᵀ(S + ρI)⁻¹φ with
+    S = ΦᵀΦ/N, the Sherman–Morrison formula gives what it would have been: s/(1 − s/N). Where the graph's scale is not
+    that of the covariance, the unit is the largest scatter in the subspace.
 
     Parameters
     ----------
@@ -101,13 +101,13 @@ def leverage(Z: Array, residual2: Array, sample_weight: Array | None = None) -> 
 
 
 def leverage_of(Z: Array, residual2: Array | None, unit: float) -> Array:
-    """:func:`leverage` of some rows, with the unit that all of them give: N times the largest scatter."""
+    """:func:`leverage` of some rows, with the unit taken from all rows: N times the largest scatter."""
     share = np.einsum("ij,ij->i", Z, Z) + (0.0 if residual2 is None else residual2)
     return np.minimum(share / unit, MOST_LEVERAGE) if unit > 0 else np.zeros(len(Z))
 
 
 def left_out_factor(leverage: Array, power: float) -> Array:
-    """By how much the score of each training row grows when the row is left out.
+    """The factor by which each training row's score grows when the row is left out.
 
     Parameters
     ----------

@@ -22,20 +22,20 @@ from pyod_gessvdd.residual import discarded, residual_scale
 Array = np.ndarray
 
 EPS = float(np.finfo(float).eps)
-#: A negative eigenvalue beyond this share of the largest is no rounding.
+#: A negative eigenvalue beyond this share of the largest is not rounding.
 INDEFINITE = 1e-8
 #: A direction whose scatter is below the ridge, or below this share of the mean if the ridge is larger, is not seen.
 UNSEEN = 1e-3
-#: Rows are orthonormalised by their Cholesky factor, to rounding, if each has this share of its length to itself.
+#: Rows are orthonormalised by their Cholesky factor, to rounding, if this share of each is orthogonal to those before.
 NEARLY_ORTHOGONAL = 0.3
 #: A plain QR decomposition whose smallest pivot is above this share of the largest has found independent rows.
 SURELY_INDEPENDENT = 1e-6
 
 
 def total_scatter(Phi: Array, weights: Array | None = None, *, around_mean: bool = True) -> Array | None:
-    """Φᵀ Φ of the features around their mean, or None where they are more than rows and it is larger than they are.
+    """Φᵀ Φ of the features around their mean, or None where there are more features than rows: it is larger than Φ.
 
-    Without ``around_mean`` around zero. A row of weight 2 counts as two rows.
+    Without ``around_mean``, around zero. A row of weight 2 counts as two rows.
     """
     if Phi.shape[0] < Phi.shape[1]:
         return None
@@ -47,8 +47,8 @@ def principal_directions(
 ) -> Array:
     """All directions in which the features vary, largest variance first, as rows: of shape (rank, F).
 
-    Without ``around_mean`` all directions in which they differ from zero. ``total`` is their :func:`total_scatter`, if
-    it is known.
+    Without ``around_mean``, all directions in which they differ from zero. ``total`` is their :func:`total_scatter`, if
+    known.
     """
     scatter = total_scatter(Phi, weights, around_mean=around_mean) if total is None else total
     if scatter is None:
@@ -58,7 +58,7 @@ def principal_directions(
         return _oriented(Vt[singular > np.sqrt(RELATIVE_ZERO) * singular[0]]) if singular[0] > 0 else Vt[:0]
     variances = np.diag(scatter)
     if np.abs(scatter - np.diag(variances)).max() <= RELATIVE_ZERO * variances.max():
-        # The features of a kernel map are principal components already: their directions are the axes.
+        # The features of a kernel map are already principal components: their directions are the axes.
         order = np.argsort(-variances, kind="stable")
         return np.eye(len(variances))[order[variances[order] > RELATIVE_ZERO * variances.max()]]
     values, vectors = symmetric_eigen(scatter)
@@ -79,7 +79,7 @@ def orthonormalise(Q: Array) -> Array:
     if Q.shape[0] == 0:
         return Q
     # Rows that are nearly orthogonal, as after a small step, need no QR: a Cholesky factor is several times faster.
-    # LAPACK is called as it is here and below: what NumPy does around it takes longer than so small a problem.
+    # LAPACK is called directly here and below: NumPy's overhead takes longer than so small a problem.
     inner = Q @ Q.T
     L, info = dpotrf(inner, lower=1, clean=0)
     if info == 0 and (L.diagonal() > NEARLY_ORTHOGONAL * np.sqrt(inner.diagonal())).all():
@@ -124,7 +124,7 @@ class Whitening:
 
 
 def n_seen(S_x: Array, ridge: float) -> int:
-    """In how many directions a graph with this scatter sees any, by the measure of :func:`whiten`."""
+    """The number of directions that a graph with this scatter sees, by the criterion of :func:`whiten`."""
     values = np.linalg.eigvalsh(S_x)
     return max(1, int(np.count_nonzero(values > _seen_above(ridge) * values.mean())))
 
@@ -138,8 +138,8 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
     """Invert S_Q + ridge · (Tr S_Q / d) · I by its eigendecomposition (paper eq. ``Einv``).
 
     A direction whose scatter is below a small ridge is one that the graph does not see (the between graph has rank
-    K − 1 at most). The ridge alone scales it in the distance, far up; that was measured to be better than dropping it
-    or giving it the mean scale (mean ROC-AUC of Sb-GR over 20 ADBench sets: 0.79, 0.72, 0.77), and the caller warns.
+    K − 1 at most). The ridge alone scales it in the distance, far up; that measured better than dropping it or giving
+    it the mean scale (mean ROC-AUC of Sb-GR over 20 ADBench sets: 0.79, 0.72, 0.77), and the caller warns.
     The update of Q leaves such a direction alone: a step along 1/ridge would throw away what Q has learnt.
     """
     d = Q.shape[0]
@@ -150,7 +150,7 @@ def whiten(Q: Array, S_x: Array | None, ridge: float) -> Whitening:
     rounding = EPS * S_x.shape[0] * float(S_x.trace())
     smallest, mean = float(values[0]), float(values.sum()) / d
     if smallest > max(rounding, _seen_above(ridge) * mean):
-        # All directions are seen, as nearly always.
+        # All directions are seen, as is nearly always the case.
         root = (vectors / np.sqrt(values + ridge * mean)) @ vectors.T
         return Whitening(root, root @ root, 0)
     if smallest < -max(rounding, INDEFINITE * float(values[-1])):
@@ -236,12 +236,12 @@ class Subspace:
         return Z, residual2
 
     def pullback(self, Phi: Array, by_coordinates: Array, by_residual2: float) -> tuple[Array, Array]:
-        """From a function's gradient in Z and in r²/ρ to its gradient in Φ, (n, F), and in the missed, (n,).
+        """From a function's gradient in Z and in r²/ρ to its gradient in Φ, (n, F), and in what Φ misses, (n,).
 
         Parameters
         ----------
         Phi : ndarray of shape (n, F)
-            Where.
+            Where to evaluate it.
         by_coordinates : ndarray of shape (n, d)
             How the function changes with Z.
         by_residual2 : float

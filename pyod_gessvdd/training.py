@@ -1,4 +1,4 @@
-"""The alternation of Algorithm 1: project and whiten, put the boundary around, update Q; and why it stopped.
+"""The alternation of Algorithm 1: project and whiten, fit the boundary, update Q; and why it stopped.
 
 ``docs/method.md`` derives it (section 4).
 """
@@ -30,11 +30,11 @@ Points = tuple[Array, Array | None]
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What stays the same during the alternation: the features, the graph over them, and its scatter.
+    """What stays fixed during the alternation: the features, the graph over them, and its scatter.
 
-    ``missed`` is what the features miss of each row, of shape (N,), if the residual counts, else None;
-    ``sample_weight`` how often each row counts, None if all count alike. The last ``n_outliers`` rows are labelled
-    outliers, which have no part in the graph. ``penalty`` is βL of a graph over the columns.
+    ``missed``, of shape (N,), is what the features miss of each row, or None if the residual does not count;
+    ``sample_weight`` is how often each row counts, or None if all count equally. The last ``n_outliers`` rows are
+    labelled outliers, which are not in the graph. ``penalty`` is βL of a graph over the columns.
     """
 
     Phi: Array
@@ -51,11 +51,11 @@ class TrainingData:
         return self.missed is not None
 
     def points(self, subspace: Subspace, last: Points | None) -> Points:
-        """Z and r²/ρ of all rows, in the memory of the last ones if they fit."""
+        """Z and r²/ρ of all rows, in the memory of the previous ones if they fit."""
         return subspace.training_points(self.Phi, self.missed, None if last is None else last[0])
 
     def state(self, solution: QPSolution, **known: Any) -> UpdateState:
-        """What an updater sees of the rows and of their α, with what else is known."""
+        """What an updater sees: the rows, their α, and whatever else is known."""
         return UpdateState(
             Phi=read_only(self.Phi),
             alpha=read_only(solution.alpha),
@@ -69,9 +69,9 @@ class TrainingData:
 
 @dataclass
 class TrainingResult:
-    """The subspace and the boundary in it that the alternation ends with, and how it went.
+    """The subspace and the boundary that the alternation ends with, and its history.
 
-    ``best_iteration`` is the index in ``history`` of the iterate that they are from.
+    ``best_iteration`` is the index in ``history`` of the iterate that they come from.
     """
 
     subspace: Subspace
@@ -105,21 +105,21 @@ def alternate(
     Parameters
     ----------
     data : TrainingData
-        Features, graph and scatter; or what stands for them where the rows are those of a source.
+        Features, graph and scatter; or their stand-in where the rows come from a source.
     Q : ndarray of shape (d, F)
-        The start, orthonormal rows; an updater may return fewer and, later, d again.
+        The initial orthonormal rows; an updater may return fewer and, later, d again.
     updater : Updater
         The sub-algorithm.
     fit_boundary : callable
-        From the points of the data, which it may overwrite, and the last solution or None to the boundary and its
+        Maps the points of the data, which it may overwrite, and the last solution or None to the boundary and its
         certified solution.
     criterion : {"min", "max"}
-        The direction.
+        The direction of the optimisation.
     ridge : float
         See :func:`~pyod_gessvdd.subspace.whiten`.
     n_iter, tol : int, float
-        Stop after this many updates, or when the criterion changes by no more than this share of itself; with tol = 0
-        only the number counts, as in the paper.
+        Stop after this many updates, or when the relative change of the criterion is at most ``tol``; with tol = 0
+        only the number of updates counts, as in the paper.
     keep : {"last", "best"}
         The iterate to end with: the last, as in the paper, or the one with the best criterion.
     warn_of_lost_dimensions : bool, default=True
@@ -172,7 +172,7 @@ def alternate(
 
 
 def record(iteration: int, solution: QPSolution) -> dict[str, Any]:
-    """One line of ``history_``; ``step`` is how far the update that follows moves the subspace (0 after the last)."""
+    """One entry of ``history_``; ``step`` is how far the next update moves the subspace (0 after the last)."""
     return {
         "iteration": iteration,
         # Tr(S_Q⁻¹ Q S_α Qᵀ) (paper eq. ``Ltrace``) is the dual's value: Σ α_i ‖z_i − u‖²
@@ -187,7 +187,7 @@ def record(iteration: int, solution: QPSolution) -> dict[str, Any]:
 def _is_better(iterate: TrainingResult, kept: TrainingResult, criterion: str) -> bool:
     """Whether an iterate's criterion is better; one that has lost dimensions is worse, as its trace has fewer terms.
 
-    A difference that the solver's duality gap explains is a tie, and the earlier one stays.
+    A difference within the solver's duality gap is a tie, and the earlier iterate is kept.
     """
     if len(iterate.subspace.Q) != len(kept.subspace.Q):
         return len(iterate.subspace.Q) > len(kept.subspace.Q)
@@ -220,12 +220,12 @@ def _warn_about_lost_dimensions(n_left: int, n_components: int, n_unseen: int, u
 
 
 def training_scores(description: Description, data: TrainingData, power: float) -> tuple[Array, Array]:
-    """The training rows' scores as they are and as if left out, from the features that are there already.
+    """The training rows' scores, as they are and as if left out, from features already computed.
 
     Parameters
     ----------
     description : Description
-        Whose scores; the residual must count.
+        What scores the rows; its residual must count.
     data : TrainingData
         What it was learnt from.
     power : float

@@ -1,9 +1,9 @@
 """Trust: which training rows a description may learn from.
 
 The concentration step of the minimum covariance determinant, with our own description in place of the ellipsoid: a wide
-description (a ridge as large as the usual scatter, where mass counts and a few rows make no direction short) scores all
-rows as if left out, the share with the smallest scores is trusted, and the step is repeated until the set is stable
-(``docs/method.md``, section 5; ``docs/description.md``).
+description (its ridge is as large as the typical scatter, so that mass counts and a few rows cannot make a direction
+short) scores all rows as if left out, the share with the smallest scores is trusted, and the step is repeated until the
+set is stable (``docs/method.md``, section 5; ``docs/description.md``).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Array = np.ndarray
 
 #: λ of the wide description, as a share of Tr(S_x²)/Tr(S_x).
 WIDE_RIDGE = 1.0
-#: The most rounds; the set is stable after three to eight.
+#: The maximum number of rounds; the set is stable after three to eight.
 MAX_ROUNDS = 20
-#: Scores that agree to this share are those of equal rows.
+#: Scores that agree to this relative precision are those of equal rows.
 SAME = 1e-9
-#: The rounds run on at most this many rows, with at most this many landmarks; then all rows are measured once.
+#: The rounds run on at most this many rows, with at most this many landmarks; then all rows are scored once.
 MAX_ROWS, MAX_LANDMARKS = 5000, 300
 
 
@@ -43,9 +43,9 @@ class Trust:
     Attributes
     ----------
     rows : ndarray of int or range
-        Their places; a range if all rows are trusted.
+        Their indices; a range if all rows are trusted.
     history : list of dict
-        For each round: how many rows were trusted, how many of them were not before, and the largest score among them.
+        For each round: how many rows were trusted, how many of them are new, and the largest score among them.
     """
 
     rows: Array | range
@@ -62,25 +62,25 @@ def trusted_rows(
     standardize: bool = True,
     center: bool = True,
 ) -> Trust:
-    """The share of rows that a wide description finds the most usual.
+    """The share of rows that a wide description finds most typical.
 
     Parameters
     ----------
     X : ndarray of shape (N, D)
         The training rows.
     kernel : Kernel
-        The detector's, not fitted yet.
+        The detector's kernel, not yet fitted.
     share : float
-        Between 0 and 1.
+        The share to trust, between 0 and 1.
     random_state : int
-        Draws rows and landmarks where there are many.
+        Seeds the draw of rows and landmarks where there are many.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
     standardize : bool, default=True
         Whether the kernel sees the signed logarithms of the standardised columns, in which far groups stay far, or the
         rows as they are.
     center : bool, default=True
-        Whether features that are given as such are centred; those of a kernel's whole space never are.
+        Whether explicit features are centred; those of a kernel's whole space never are.
     """
     scaling = learn_scaling(
         X, kernel, center=True, standardize="signed_log" if standardize else False, sample_weight=sample_weight
@@ -111,7 +111,7 @@ def concentrated(
     sample_weight: Array | None,
     center: bool,
 ) -> tuple[Wide, Array, list[dict[str, Any]]]:
-    """A wide description of some scaled rows, those of them that it trusts in the end, and the rounds."""
+    """A wide description of some scaled rows, the rows that it trusts in the end, and the rounds' history."""
     features = _wide_features(kernel, scaling, scaled, random_state, sample_weight, center)
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
     Phi, missed = features(scaled)
@@ -123,7 +123,7 @@ def concentrated(
 def _wide_features(
     kernel: Kernel, scaling: Scaling, scaled: Array, random_state: int, sample_weight: Array | None, center: bool
 ) -> Any:
-    """A function from scaled rows to features and what they miss, cheap enough to be asked for every row."""
+    """A function from scaled rows to features and what they miss, cheap enough to call for every row."""
     if isinstance(kernel, PairwiseKernel) and kernel.has_whole_space:
         kernel.prepare_weighted(scaled, sample_weight)
         drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
@@ -136,8 +136,8 @@ def _wide_features(
 def _closest(scores: Array, share: float, weights: Array) -> tuple[float, Array]:
     """The score that this share of the rows does not exceed, and the rows below it.
 
-    Rows that are equal are trusted together, whatever their order. A group of equal rows that lies across the limit is
-    left out, as outliers of one kind may be many, unless that would leave less than half of all rows.
+    Equal rows are trusted together, whatever their order. A group of equal rows that straddles the limit is left out,
+    as outliers of one kind may be many, unless that would leave less than half of all rows.
     """
     limit = float(weighted_quantiles(scores, [share], weights)[0])
     below = scores < surely_below(limit)
@@ -147,7 +147,7 @@ def _closest(scores: Array, share: float, weights: Array) -> tuple[float, Array]
 
 
 def surely_below(limit: float) -> float:
-    """What the scores of rows that are closer than those at the limit are below."""
+    """The bound below which a row is certainly closer than the rows at the limit."""
     return limit * (1.0 - SAME)
 
 
@@ -158,7 +158,7 @@ class Wide:
         self.features, self.Phi, self.missed, self.weights = features, Phi, missed, weights
 
     def concentrate(self, share: float) -> tuple[Array, list[dict[str, Any]]]:
-        """The trusted rows when they no longer change, and the rounds."""
+        """The trusted rows once they no longer change, and the rounds' history."""
         kept = np.arange(len(self.Phi))
         seen = {kept.tobytes()}
         history: list[dict[str, Any]] = []
@@ -175,7 +175,7 @@ class Wide:
                 }
             )
             progress.step(len(history), f"{len(closest):,} of {len(self.Phi):,} rows trusted")
-            # A set that was there before comes back for ever.
+            # A set that has been seen before would recur for ever.
             kept, known = closest, closest.tobytes() in seen
             if known:
                 break
@@ -193,14 +193,14 @@ class Wide:
         return cholesky(S, 0.0), lam
 
     def left_out_scores(self, kept: Array) -> Array:
-        """The squared lengths of all rows; of those that are kept, as if each had been left out."""
+        """The squared lengths of all rows; those of kept rows as if each had been left out."""
         self._R, self._lam = self._learn(kept)
         inside = self._inside(self.Phi)
         inside[kept] /= np.maximum(1.0 - one_copy(self.weights[kept]) * inside[kept], LEAST_LEFT)
         return inside + self.missed / self._lam
 
     def as_new(self, scaled: Array) -> Array:
-        """The same for other scaled rows, by the metric that was learnt last."""
+        """The same for other scaled rows, with the metric learnt last."""
         Phi, missed = self.features(scaled)
         return self._inside(Phi) + missed / self._lam
 

@@ -66,26 +66,26 @@ class Boundary(ABC):
 
     @abstractmethod
     def base(self, center: Array) -> float:
-        """What the features' contributions to a score leave of it; ``center`` is the mean weighted by α, (d,)."""
+        """The part of a score that the features' contributions leave; ``center`` is the mean weighted by α, (d,)."""
 
     @abstractmethod
     def outline(self, coordinates: list[int], reach: float) -> Array:
-        """The boundary as it is drawn in one or two coordinates: points of its curve, or of the line its ends.
+        """The boundary as drawn in one or two coordinates: points on its curve, or the ends of its line.
 
         Parameters
         ----------
         coordinates : list of int
-            Which.
+            Which coordinates.
         reach : float
-            How far boundaries without an end are drawn.
+            How far unbounded boundaries are drawn.
         """
 
     @abstractmethod
     def published(self) -> dict[str, Any]:
-        """What a detector with this boundary shows as attributes."""
+        """The attributes that a detector with this boundary publishes."""
 
 
 def snapped(scores: Array, rounding: float) -> Array:
-    """The scores, exactly 1 within rounding of it: "≤ 1" must not depend on the last bit."""
+    """The scores, made exactly 1 within rounding of it: "≤ 1" must not depend on the last bit."""
     scores[np.abs(scores - 1.0) <= rounding] = 1.0
     return scores

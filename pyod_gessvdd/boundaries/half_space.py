@@ -1,4 +1,4 @@
-"""The one-class SVM's hyperplane in place of the sphere: its solution, certified as the sphere's is, and its scores."""
+"""The one-class SVM's hyperplane in place of the sphere: its solution, certified like the sphere's, and its scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLERANCE, MAX_STEPS = 1e-7, 1_000_000
 #: The relative duality gap above which the user is warned.
 ALLOWED_GAP = 1e-5
 
-#: Scores this close to 1 are on the hyperplane; LIBSVM's own precision was measured to leave 3e-6.
+#: Scores this close to 1 are on the hyperplane; LIBSVM's own precision was measured to be 3e-6.
 ON_THE_HYPERPLANE = 1e-5
 
 
@@ -92,7 +92,7 @@ def _libsvm(Z: Array, upper: Array) -> tuple[Array, int]:
     nu = min(1.0, 1.0 / (largest * float(weights.sum())))
     model = OneClassSVM(kernel="linear", nu=nu, tol=TOLERANCE, max_iter=MAX_STEPS)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says how good the answer is
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the gap tells how good the answer is
         model.fit(Z[rows], sample_weight=weights)
     alpha = np.zeros(len(upper))
     alpha[rows[model.support_]] = model.dual_coef_[0] * largest
@@ -100,7 +100,7 @@ def _libsvm(Z: Array, upper: Array) -> tuple[Array, int]:
 
 
 def _offset(margins: Array, solution: QPSolution) -> float:
-    """ρ: the margin of the points on the hyperplane; if there are none, the middle of where it may lie."""
+    """ρ: the margin of the points on the hyperplane; if there are none, the middle of its interval."""
     if len(solution.boundary):
         return float(margins[solution.boundary].mean())
     inside = np.delete(margins, solution.outside)

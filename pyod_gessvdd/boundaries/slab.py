@@ -79,7 +79,7 @@ class Slab(Boundary):
 
     @property
     def unit(self) -> float:
-        """r², or the rounding error of a squared deviation if that is larger: what can divide."""
+        """r², or the rounding error of a squared deviation if that is larger: safe to divide by."""
         return max(self.radius2, ROUNDING)
 
     def scores(self, Z: Array, residual2: Array | None = None) -> Array:

@@ -13,16 +13,16 @@ from pyod_gessvdd.qp import solve_kernel_svdd
 
 Array = np.ndarray
 
-#: The most points, whose matrix of inner products is formed.
+#: The largest number of points: their matrix of inner products is formed.
 MAX_POINTS = 10_000
-#: What the gap of the problem that is solved, whose values are larger by a constant, should be a share of.
+#: The share of the tolerance that the problem actually solved must reach, as its values are larger by a constant.
 STRICTER = 0.01
 
 
 class SoftSphere(Sphere):
     """The sphere that minimises R² + Σ u_i ξ_i² where the squared distances are at most R² + ξ_i.
 
-    Its dual is that of SVDD less Σ α_i²/(4u_i), without upper bounds: exactly the smallest sphere around *all* points
+    Its dual is that of SVDD minus Σ α_i²/(4u_i), without upper bounds: exactly the smallest sphere around *all* points
     (z_i, e_i/√(4u_i)), where each has a direction of its own. So the SVDD dual of the matrix ZZᵀ + diag(1/(4u)), with
     α ≤ 1, solves it, by any backend and with its certificate. A support vector is outside by ξ_i = α_i/(2u_i), the
     farther the larger its α.
@@ -39,7 +39,7 @@ class SoftSphere(Sphere):
         tol: float,
         last_alpha: Array | None = None,
     ) -> tuple[Sphere, QPSolution]:
-        """Solve the dual of the points with a direction more for each."""
+        """Solve the dual of the points with one more direction for each."""
         if len(Z) > MAX_POINTS:
             raise ValueError(f"squared slacks need an N × N matrix and are limited to {MAX_POINTS} rows, got {len(Z)}")
         own = 1.0 / (4.0 * upper)

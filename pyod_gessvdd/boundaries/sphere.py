@@ -82,7 +82,7 @@ class Sphere(Boundary):
 
     @cached_property
     def unit(self) -> float:
-        """R², or the rounding error of a squared distance if that is larger: what can divide."""
+        """R², or the rounding error of a squared distance if that is larger: safe to divide by."""
         # In the unit of the data: what is small in one unit is not in another.
         size2 = float(self.center @ self.center) or 1.0
         return max(self.radius2, (16 * np.finfo(float).eps) ** 2 * size2)
@@ -106,7 +106,7 @@ class Sphere(Boundary):
     def outline(self, coordinates: list[int], reach: float) -> Array:
         """The sphere projected onto the coordinates: a circle, or the two ends of an interval.
 
-        The coordinate after the last is the residual's, in which the centre is zero.
+        The coordinate after the last is the residual's, where the centre is zero.
         """
         center, radius = np.append(self.center, 0.0)[coordinates], np.sqrt(self.unit)
         if len(coordinates) == 1:

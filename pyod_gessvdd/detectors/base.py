@@ -43,10 +43,10 @@ Array = np.ndarray
 
 
 class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyODContract):
-    """A PyOD detector that learns a subspace and a boundary in it; subclasses have the parameters.
+    """A PyOD detector that learns a subspace and a boundary in it; subclasses define the parameters.
 
-    A subclass stores its constructor's arguments as they are. The settings of a fit are the paper's, then what
-    the subclass fixes, then its parameters.
+    A subclass stores its constructor's arguments as they are. The settings of a fit are the paper's, overridden by what
+    the subclass fixes and then by its parameters.
     """
 
     _component_parameters: ClassVar[tuple[str, ...]] = (
@@ -56,14 +56,14 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         "qp_backend",
         "feature_laplacian",
     )
-    #: The settings that a subclass fixes and does not have as parameters.
+    #: The settings that a subclass fixes and does not expose as parameters.
     _fixed: ClassVar[dict[str, Any]] = {}
     #: The boundary around the projected rows.
     _boundary: ClassVar[type[Boundary]] = Sphere
 
     @property
     def variant(self) -> str | None:
-        """The paper's name of the variant that this detector is, or None if the paper has none."""
+        """The paper's name for this detector's variant, or None if the paper has none."""
         return None
 
     @property
@@ -80,11 +80,11 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         Parameters
         ----------
         X : array of shape (N, D), memmap, path of Parquet, Dask array or DataFrame, or Source
-            The training rows; with a precomputed kernel, the N × N kernel matrix. What need not fit in memory is read
-            block by block, see :mod:`pyod_gessvdd.sources`.
+            The training rows; with a precomputed kernel, the N × N kernel matrix. Data that need not fit in memory are
+            read block by block, see :mod:`pyod_gessvdd.sources`.
         y : array of shape (N,), optional
-            Ignored unless ``use_labels=True``: 1 for known outliers, 0 for known inliers, −1 or NaN for what is not
-            known. Known inliers are trusted; known outliers never are, and have no part in scaling, kernel and graph.
+            Ignored unless ``use_labels=True``: 1 for known outliers, 0 for known inliers, −1 or NaN for unknown. Known
+            inliers are trusted; known outliers never are, and are left out of scaling, kernel and graph.
         sample_weight : array of shape (N,), optional
             How often each row counts, in the scaling, the features, the graph, the bounds of α (C · sample_weight[i])
             and the threshold: an integer weight has the same effect as repeating the row, and a row of weight zero is
@@ -93,7 +93,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         Returns
         -------
         SubspaceDetector
-            The detector itself. If anything fails it stays as it was before.
+            The detector itself. If anything fails, it stays as it was.
         """
         settings = self._settings()
         with unchanged_on_error(self), progress.shown(settings["verbose"]):
@@ -115,7 +115,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
             else:
                 model = self._learn_with(labels, X, counting, settings)
             if held is not None:
-                # As new rows, even where an equal row was trained on: this is what makes their ranks exact.
+                # Scored as new rows, even where an equal row was trained on: this makes their ranks exact.
                 model.scores[held] = model.left_out_scores[held] = model.description.scores(X[held])
             self._publish(model, X, weights)
             if held is not None:
@@ -127,7 +127,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
 
     @staticmethod
     def _held_back(X: Array, labels: Labels | None, settings: dict[str, Any]) -> Array | None:
-        """The rows that are held back for calibration: known outliers are not among them."""
+        """The rows held back for calibration; known outliers are not among them."""
         if labels is None:
             return held_back(X, settings["calibration"], settings["random_state"])
         held = held_back(X[labels.others], settings["calibration"], settings["random_state"])
@@ -138,7 +138,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         return {**PAPER, **self._fixed, **self.get_params(deep=False)}
 
     def _learn_with(self, labels: Labels, X: Array, weights: Array | None, settings: dict[str, Any]) -> Model:
-        """Algorithm 1 on the rows that are not known to be outliers, told of those that are."""
+        """Algorithm 1 on the rows not known to be outliers, given those that are."""
         others, outliers = labels.others, np.flatnonzero(labels.outliers)
         if not resolve("kernel", settings["kernel"]).input_is_rows:
             raise ValueError("use_labels=True needs rows of data, and a kernel matrix has none")
@@ -151,7 +151,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
 
     def _learn(self, X: Array, weights: Array | None, settings: dict[str, Any], known: Known | None = None) -> Model:
         """Algorithm 1, from the rows to the description."""
-        upper_bounds(len(X), settings["C"], settings["nu"], weights)  # says what is wrong with them
+        upper_bounds(len(X), settings["C"], settings["nu"], weights)  # raises if they are wrong
         weights, settings = counting_rows(weights, settings)
         parts = self._components(settings)
         parts.check(settings)
@@ -170,7 +170,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
         parts = parts.inheriting(settings)
         with few_threads(len(X)) if whole else nullcontext():
-            # Trust has a kernel of its own, with the width that it has of itself.
+            # Trust has a kernel of its own, which is not widened.
             kernel = self._component("kernel", {**settings, "widening": None}) if settings["trim"] else parts.kernel
             trust = rows_to_learn_from(X, weights, kernel, settings, known)
             if whole:
@@ -180,7 +180,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
             return replace(model, trust_history=trust.history)
 
     def _fit_source(self, source: Source, sample_weight: Any, settings: dict[str, Any]) -> None:
-        """:meth:`fit` to rows that are not in memory."""
+        """:meth:`fit` for rows that are not in memory."""
         if sample_weight is not None:
             raise ValueError("sample_weight needs all rows in memory; repeat the rows of a source instead")
         checked_columns(self, source, reset=True)
@@ -190,7 +190,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         whole = self._boundary is Sphere and has_whole_space(parts, settings, len(source))
         settings = for_rows(settings, len(source), has_features=not whole and has_features(parts, settings))
         settings["random_state"] = check_random_state(settings["random_state"]).randint(np.iinfo(np.int32).max)
-        parts = parts.inheriting(settings)  # an updater asks for psi, which decides whether it needs all rows
+        parts = parts.inheriting(settings)  # an updater inherits psi, which decides whether it needs all rows
         check_streamable(parts, settings, self._boundary, whole, len(source))
         model = learn(source, parts, settings, self._component("kernel", {**settings, "widening": None}), whole)
         self._publish_description(model)
@@ -202,12 +202,12 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
             kind for kind in self._component_parameters if kind != "feature_laplacian" or settings[kind] is not None
         ]
         parts = Components(**{kind: self._fresh(kind, settings[kind]) for kind in given})
-        # What a kernel's space is depends on its values; the seed is drawn later, for all components.
+        # A kernel's space depends on its parameters; the seed is drawn later, for all components.
         parts.kernel.inherit({**settings, "random_state": None})
         return parts
 
     def _publish(self, model: Model, X: Array, weights: Array | None) -> None:
-        """Put what was learnt under its public names; rows that were not trained on come back as new rows."""
+        """Store what was learnt under its public names; rows that were not trained on count as new rows."""
         solution, trusted = model.solution, model.trusted
         self._publish_description(model)
         self.trusted_ = np.zeros(len(X), dtype=bool)
@@ -222,7 +222,7 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
         self._keep_for_explanations(X, model.scores)
 
     def _publish_description(self, model: Model | StreamedModel) -> None:
-        """What was learnt, and how, under its public names; nothing of single rows."""
+        """Store what was learnt, and how, under its public names; nothing about single rows."""
         description, parts = model.description, model.components
         feature_laplacian = [] if parts.feature_laplacian is None else [parts.feature_laplacian]
         self._remember_plugins(parts.kernel, parts.laplacian, parts.updater, parts.qp_backend, *feature_laplacian)

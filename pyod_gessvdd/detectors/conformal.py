@@ -1,8 +1,8 @@
-"""Decisions with a meaning: conformal p-values, selections with a bounded false discovery rate, thresholds that move.
+"""Calibrated decisions: conformal p-values, selections with a bounded false discovery rate, thresholds that move.
 
 A detector does not change after ``fit``: the score of a row depends on the row alone. So the rank of a new row's score
-among the scores of calibration rows measures how unusual it is. Calibration rows are, unless rows were held back for it
-(``calibration=0.2``), the training rows with the scores that they have when each is left out.
+among the scores of calibration rows measures how unusual it is. Unless rows were held back (``calibration=0.2``), the
+calibration rows are the training rows, each with the score that it has when left out.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Conformal:
 
     @property
     def calibration_scores_(self) -> Array:
-        """See above."""
+        """The scores that new rows are compared with, in ascending order."""
         check_is_fitted(self, "decision_scores_")
         return self._in_order[0]
 
     @cached_property
     def _in_order(self) -> tuple[Array, Array | None]:
-        """The calibration rows' scores in ascending order, and how often each counts; sorted when first asked for."""
+        """The calibration rows' scores in ascending order, and how often each counts; sorted on first use."""
         if self._calibration_counts is None:
             return np.sort(self._calibration_scores), None
         order = np.argsort(self._calibration_scores, kind="stable")
@@ -55,11 +55,11 @@ class Conformal:
         raise NotImplementedError
 
     def p_values(self, X: Any) -> Array:
-        """The conformal p-value of each row: how likely a row like the calibration rows is to score as high.
+        """The conformal p-value of each row: how likely a row like the calibration rows is to score at least as high.
 
         p(x) = (1 + #{i : s_i ≥ s(x)}) / (n + 1), in (0, 1]. For a new row that is exchangeable with the n calibration
-        rows, P(p ≤ a) ≤ a for every a: exactly if rows were held back by ``calibration``; up to what leaving out one
-        training row changes otherwise. With sample weights, a row counts according to its weight.
+        rows, P(p ≤ a) ≤ a for every a: exactly if rows were held back by ``calibration``, otherwise up to what leaving
+        out one training row changes. With sample weights, a row counts according to its weight.
 
         Parameters
         ----------
@@ -81,8 +81,8 @@ class Conformal:
     def predict_fdr(self, X: Any, level: float = 0.1) -> Array:
         """1 for the rows that can be called outliers with a false discovery rate of at most ``level``, else 0.
 
-        Benjamini and Hochberg's procedure on :meth:`p_values`; conformal p-values depend on each other in a way that it
-        allows (Bates et al., 2023). The rows are judged together: a row's label depends on the others.
+        The Benjamini–Hochberg procedure on :meth:`p_values`; it allows the kind of dependence that conformal p-values
+        have (Bates et al., 2023). The rows are judged together: a row's label depends on the others.
 
         Parameters
         ----------
@@ -104,23 +104,23 @@ class Conformal:
         return (1.0 + counted[-1] - counted[below]) / (1.0 + counted[-1])
 
     def _calibrate(self, scores: Array, sample_weight: Array | None = None) -> None:
-        """Take these as the calibration rows' scores, and the weights as how often each row counts."""
+        """Store the calibration rows' scores, and the weights as how often each row counts."""
         self.__dict__.pop("_in_order", None)
         self._calibration_scores = scores
         self._calibration_counts = None if sample_weight is None else not_below_one(sample_weight)
 
 
 def held_back(X: Array, calibration: float | None, random_state: Any) -> Array | None:
-    """The rows to hold back for calibration, drawn at random, the same ones in whatever order; None for none.
+    """The rows to hold back for calibration, drawn at random, the same ones whatever their order; None for none.
 
     Parameters
     ----------
     X : ndarray of shape (N, D)
         The training rows.
     calibration : float or None
-        The share of them.
+        The share to hold back.
     random_state : int, RandomState or None
-        Draws them.
+        Seeds the draw.
     """
     if calibration is None:
         return None

@@ -28,7 +28,7 @@ from pyod_gessvdd.detectors.variants import variant_name
 
 
 class _Member(SubspaceDetector):
-    """Some settings of Algorithm 1 fixed; ``__init__`` has the others."""
+    """Algorithm 1 with some settings fixed; ``__init__`` takes the others."""
 
     def _store(self, given: dict[str, Any]) -> None:
         """Store the constructor's arguments as they are."""
@@ -37,9 +37,9 @@ class _Member(SubspaceDetector):
 
 
 class _WholeSpace(_Member):
-    """No subspace, and therefore no updates: whiten if there is a graph, and put a boundary around the rows."""
+    """No subspace, and therefore no updates: whiten if there is a graph, then fit a boundary around the rows."""
 
-    # The whole space has no part outside of it, but for what a kernel's own features miss: that is SVDD's alone.
+    # The whole space has nothing outside it, except what a kernel's own features miss: only SVDD has that.
     _fixed: ClassVar[dict[str, Any]] = {"n_components": "all", "n_iter": 0}
 
 
@@ -52,9 +52,9 @@ class SVDD(_WholeSpace):
     """Support Vector Data Description: the smallest sphere in feature space that holds most rows (Tax and Duin, 2004).
 
     For every kernel this is the sphere in the kernel's own space: the part of a row outside the span of the training
-    rows counts as well. So with an RBF kernel it ranks and decides as the one-class SVM with nu = 1/(C·N) does, which
-    is PyOD's OCSVM. Two cases are approximate: above 2,000 rows the kernel rests on landmarks (unless
-    ``approximation="exact"``), and with a precomputed kernel the part outside the span is not known and taken as zero.
+    rows counts as well. So with an RBF kernel it ranks and decides like the one-class SVM with nu = 1/(C·N), which is
+    PyOD's OCSVM. Two cases are approximate: above 2,000 rows the kernel rests on landmarks (unless
+    ``approximation="exact"``), and with a precomputed kernel the part outside the span is unknown and taken as zero.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ random_state, verbose
         The kernel's width; "scale" if neither it nor ``sigma`` is given.
     energy : float, default=1.0
         The share of the kernel's eigenvalues whose directions are kept one by one; what the others hold of a row is
-        added up. Less than 1 is faster and approximate.
+        summed. Less than 1 is faster and approximate.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ random_state, verbose
 
     Notes
     -----
-    The other attributes are GESSVDD's. The centre is where it is whatever the origin: the rows are always centred.
+    The other attributes are GESSVDD's. The centre does not depend on the origin: the rows are always centred.
 
     Examples
     --------
@@ -194,7 +194,7 @@ contamination, calibration, random_state, verbose
 class GESVM(_WholeSpace):
     """Graph-Embedded one-class SVM (Mygdalis et al., 2016): whitening by S_x, then the one-class SVM's hyperplane.
 
-    The hyperplane w·z = ρ has most rows on one side and the origin, as far away as can be, on the other; the score is
+    The hyperplane w·z = ρ has most rows on one side and the origin, as far away as possible, on the other; the score is
     1 + (ρ − w·z)/ρ: 1 on the hyperplane, less on the rows' side, 2 at the level of the origin. The features are not
     centred: their mean would be the origin, from which no hyperplane separates them. A linear kernel therefore needs
     data that lie on one side of the origin; an RBF kernel's features always do.
@@ -211,7 +211,7 @@ class GESVM(_WholeSpace):
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
-        w, in the whitened coordinates that ``transform`` gives.
+        w, in the whitened coordinates that ``transform`` returns.
     rho_ : float
         ρ.
 
@@ -261,9 +261,9 @@ class GESVM(_WholeSpace):
 class L2SVDD(SVDD):
     """SVDD whose slacks count by their squares, ℓp-slack SVDD with p = 2 (Arashloo, 2022).
 
-    A row far outside is dear, and a row a little outside hardly costs anything: more rows are support vectors, each is
-    outside by an amount in proportion to its α, and none decides alone. With p = 1 this is :class:`SVDD`. Other p are
-    no quadratic programs, which the QP backends and their certificate are for.
+    A row far outside costs much, and a row slightly outside hardly anything: more rows are support vectors, each is
+    outside in proportion to its α, and none decides alone. With p = 1 this is :class:`SVDD`. Other p do not lead to
+    quadratic programs, which the QP backends and their certificate are for.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ class OCKSR(_WholeSpace):
     One direction of the kernel's space is sought in which the rows scatter as little as possible and are as far from
     the origin as possible. It is the ridge regression of the target 1 on the rows, f(x) = k_xᵀ(K + δI)⁻¹1, in closed
     form; the score is (f(x)/μ − 1)² with μ the mean of f over the rows, in units of what the share ``nu`` of the rows
-    exceeds. Far from all rows f is zero.
+    exceed. Far from all rows f is zero.
 
     Parameters
     ----------
@@ -327,12 +327,12 @@ class OCKSR(_WholeSpace):
     energy : float, default=1.0
         The share of the kernel's eigenvalues that is kept.
     kernel, sigma, C, nu, standardize, threshold, contamination, calibration, random_state, verbose
-        As in :class:`~pyod_gessvdd.GESSVDD`; ``C`` and ``nu`` decide the radius alone.
+        As in :class:`~pyod_gessvdd.GESSVDD`; ``C`` and ``nu`` affect only the radius.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
-        w with f(x)/μ = w·z, in the whitened coordinates that ``transform`` gives.
+        w with f(x)/μ = w·z, in the whitened coordinates that ``transform`` returns.
     radius_ : float
         What the share nu of the rows' |f/μ − 1| exceeds.
 

@@ -35,7 +35,7 @@ class GESSVDD(SubspaceDetector):
     laplacian : str, Laplacian or matrix, optional
         The graph L_x: "none", "identity", "pca", "within", "between", "knn", a weighted sum such as "0.7*knn + 0.3*pca"
         or, with learnt weights, "auto*(knn + pca)", a plugin's, or an N × N matrix. The paper's names 0, I, PCA, Sw,
-        Sb, kNN work too. Unless given "identity" in the whole space and "pca" in a subspace; on centred features the
+        Sb, kNN work too. Unless given, "identity" in the whole space and "pca" in a subspace; on centred features the
         two differ by the factor N, which affects the steps of an update but not the scores.
     updater : str or Updater, default="gradient"
         "gradient" (GR), "spectral" (S), "spectral_regression" (SR), "riemannian", "newton", "newton_ssvdd"
@@ -44,28 +44,28 @@ class GESSVDD(SubspaceDetector):
         Whether Tr((Q S_x Qᵀ)⁻¹ Q S_α Qᵀ) should rise or fall.
     n_components : int, "all" or None, default="all"
         d, the dimension of the subspace. "all" describes the whole space; with a kernel and a graph other than
-        "identity", or with updates, these are its first 300 directions and the rest. None takes 300 dimensions (30 with
+        "identity", or with updates, by its first 300 directions and the rest. None takes 300 dimensions (30 with
         ``residual=False``), or as many as the features vary in and the graph sees; a number that turns out to be too
         large is reduced with a warning.
     C : float, optional
-        The upper bound of α, in [1/N, 1]; above 1 equals 1.
+        The upper bound of α, in [1/N, 1]; values above 1 act as 1.
     nu : float, optional
         Instead of C, C = 1/(nu · N): at most this share of the trusted rows is outside the sphere, and at least this
         share is on it or outside. With neither, nu = 0.1.
     step_size : float, default=0.1
         η of the gradient update.
     n_iter : int, optional
-        The number of updates; 0 keeps the start. Unless given 5 in a subspace, and none in the whole space, where
+        The number of updates; 0 keeps the initial Q. Unless given, 5 in a subspace, and none in the whole space, where
         there is nothing to learn.
     tol : float, default=0.0
-        Stop when the criterion changes by no more than this share of itself; 0 makes all ``n_iter`` updates.
+        Stop when the relative change of the criterion is at most this; 0 makes all ``n_iter`` updates.
     keep : {"last", "best"}, default="last"
         Which iterate becomes the model: the last, as in the paper, or the one whose criterion in ``history_`` is the
         best: the largest for "max", the smallest for "min", among those that have lost the fewest dimensions.
     init : {"pca", "random"} or array of shape (d, F), default="pca"
-        The start of Q; an array decides d, unless ``n_components`` is a number.
+        The initial Q; an array determines d, unless ``n_components`` is a number.
     center : bool, optional
-        Whether the features are centred by their training mean. Unless given they are, except in the whole of a
+        Whether the features are centred by their training mean. Unless given, they are, except in the whole of a
         kernel's space, where the mean is one direction among all.
     standardize : bool or {"auto", "standard", "robust", "signed_log", "quantile", "views"}, default="auto"
         What is done to the columns of X first; the paper does nothing (False). "standard" (or True) gives them mean
@@ -74,18 +74,18 @@ class GESSVDD(SubspaceDetector):
         replaces values by the normal scores of their ranks; "views" passes the kernel three of these side by side.
         "auto" is "views" for the kernel "mixed", which averages over them, and "signed_log" for the others.
     ridge : float, optional
-        Added to the scatter before it is inverted. In the whole space as a share of Tr(S_x²)/Tr(S_x), the scatter that
-        is usual where rows vary; in a subspace as a share of the mean eigenvalue of S_Q, and to ρ of the residual. It
-        keeps directions in which the training rows hardly vary from deciding everything. Unless given it is chosen by
-        ``novelty`` and the number of rows (see ``docs/defaults.md``), and 0.1 in a subspace; ``from_variant`` takes
+        Added to the scatter before it is inverted: in the whole space as a share of Tr(S_x²)/Tr(S_x), the typical
+        scatter where rows vary; in a subspace as a share of the mean eigenvalue of S_Q, and also to ρ of the residual.
+        It keeps directions in which the training rows hardly vary from deciding everything. Unless given, it depends on
+        ``novelty`` and the number of rows (see ``docs/defaults.md``), and is 0.1 in a subspace; ``from_variant`` uses
         1e-6.
     novelty : bool, default=False
         Declares the training rows to be clean. Then all of them are trusted, and the description is narrow and hardly
         regularised. Otherwise outliers among them are expected, as many as ``contamination`` states.
     trim : float, "auto" or None, default="auto"
-        The share of training rows that the description does not learn from, those that a wide description finds the
-        most unusual. "auto" is ``contamination``, and nothing with ``novelty=True`` or with ``residual=False``; None or
-        0 trusts all rows.
+        The share of training rows that the description does not learn from, those that a wide description finds most
+        unusual. "auto" is ``contamination``, at most a tenth, and nothing with ``novelty=True`` or with
+        ``residual=False``; None or 0 trusts all rows.
     qp_backend : str or QPBackend, default="auto"
         The solver of the SVDD dual.
     qp_tol : float, default=1e-8
@@ -95,20 +95,20 @@ class GESSVDD(SubspaceDetector):
         the features, over ρ, the mean scatter that the graph leaves there. False is the paper's score.
     threshold : {"contamination", "radius"}, default="contamination"
         What decides the labels: PyOD's percentile of the training scores, or the sphere: a score above 1 with
-        ``residual=False``, else above what the share nu of the trusted rows exceed when they are left out.
+        ``residual=False``, else above what the share nu of the trusted rows exceed when left out.
     contamination : float in (0, 0.5] or a PyThresh object, default=0.1
         The share of outliers expected in the training data.
     calibration : float in (0, 1), optional
         The share of the training rows, drawn at random, that is held back for :meth:`p_values`: nothing is learnt from
-        them, and the p-values have an exact guarantee. Without it they rest on the training rows as if left out.
+        them, and the p-values have an exact guarantee. Without it, they rest on the training rows as if left out.
     use_labels : bool, default=False
         Whether ``fit(X, y)`` uses y: 1 for known outliers, 0 for known inliers, −1 or NaN for unknown. A known outlier
-        has no part in scaling, kernel, graph and trust, and a known inlier is trusted. In the whole space rows that
+        is left out of scaling, kernel, graph and trust, and a known inlier is trusted. In the whole space, rows that
         resemble known outliers score higher; in a subspace, and in SVDD, known outliers are negative examples of the
         sphere (Tax and Duin, 2004). See ``docs/labels.md``.
     feature_laplacian : str, FeatureLaplacian or matrix, optional
         A graph over the columns, for the linear kernel: "feature_knn" (correlated columns), "feature_chain"
-        (neighbouring ones), a plugin's, or a D × D matrix. The updates make linked columns have similar weights in the
+        (neighbouring ones), a plugin's, or a D × D matrix. The updates give linked columns similar weights in the
         projection: Tr(QLQᵀ) is added to the criterion, or subtracted where it is maximised.
     feature_beta : float, default=0.1
         The weight of this penalty.
@@ -238,7 +238,7 @@ class GESSVDD(SubspaceDetector):
         Parameters
         ----------
         name : str
-            GRAPH-UPDATER-DIRECTION, for example "kNN-GR-min"; the prefix "GESSVDD-" may be there.
+            GRAPH-UPDATER-DIRECTION, for example "kNN-GR-min"; the prefix "GESSVDD-" is optional.
         **params
             Any other parameter, for example ``C=0.1``, ``kernel="rbf"`` or ``standardize=True``.
 
@@ -253,12 +253,12 @@ class GESSVDD(SubspaceDetector):
 
     @property
     def variant(self) -> str | None:
-        """The paper's name of the variant that this detector is, or None if the paper has none."""
+        """The paper's name for this detector's variant, or None if the paper has none."""
         laplacian = self._settings()["laplacian"]
         return variant_name(resolve("laplacian", laplacian).name, resolve("updater", self.updater).name, self.criterion)
 
     def _settings(self) -> dict[str, Any]:
-        """The parameters; a graph that is left open depends on whether there is a subspace."""
+        """The parameters; the default graph depends on whether there is a subspace."""
         settings = super()._settings()
         if settings["laplacian"] is None:
             settings["laplacian"] = "identity" if settings["n_components"] == "all" else "pca"

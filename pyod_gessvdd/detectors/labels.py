@@ -12,12 +12,12 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What is known of the training rows.
+    """What is known about the training rows.
 
     Attributes
     ----------
     outliers, inliers : ndarray of bool of shape (N,)
-        The rows that are known to be outliers, and inliers; nothing is known of the others.
+        The rows that are known to be outliers, and inliers; nothing is known about the others.
     """
 
     outliers: Array
@@ -25,7 +25,7 @@ class Labels:
 
     @classmethod
     def read(cls, y: Any, n_rows: int) -> Labels:
-        """From what ``fit`` is given: 1 for outliers, 0 for inliers, −1 or NaN for what is not known."""
+        """From the y of ``fit``: 1 for outliers, 0 for inliers, −1 or NaN for unknown."""
         if y is None:
             raise ValueError("use_labels=True needs y, with 1 for outliers, 0 for inliers and -1 or NaN for unknown")
         try:
@@ -46,13 +46,13 @@ class Labels:
 
     @property
     def others(self) -> Array:
-        """The places of the rows that are not known to be outliers."""
+        """The indices of the rows that are not known to be outliers."""
         return np.flatnonzero(~self.outliers)
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Labels as a fit sees them, which learns from rows that are not known to be outliers.
+    """Labels as seen by a fit, which learns from the rows not known to be outliers.
 
     Attributes
     ----------

@@ -28,14 +28,14 @@ from pyod_gessvdd.trust import Trust, trusted_rows
 
 Array = np.ndarray
 
-#: With more columns than rows over this, training rows leave the scaling too when they are left out.
+#: With more columns than rows divided by this, training rows are left out of the scaling too.
 MANY_COLUMNS = 20
 
 
 def rows_to_learn_from(
     X: Array, weights: Array | None, kernel: Kernel, settings: dict[str, Any], known: Known | None = None
 ) -> Trust:
-    """The rows that count and, unless all are, those of them that can be trusted.
+    """The rows that count or, unless all can be trusted, the trusted ones among them.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def rows_to_learn_from(
     weights : ndarray of shape (N,) or None
         How often each counts.
     kernel : Kernel
-        The detector's, not fitted yet, with the width that it has of itself.
+        The detector's kernel, not yet fitted and not widened.
     settings : dict
-        Every setting has its value.
+        Every setting, with its value.
     known : Known, optional
         Rows that are known to be inliers are trusted.
     """
@@ -63,7 +63,7 @@ def rows_to_learn_from(
         return Trust(rows, [])
     rows, inside = (np.arange(len(X)), None) if weights is None else (rows, weights[rows])
     for name in {"view_weights", "smooth"} & kernel.get_params(deep=False).keys():
-        kernel.set_params(**{name: None})  # trust looks at one view, whatever the description looks at
+        kernel.set_params(**{name: None})  # trust uses one view, whatever the description uses
     trust = trusted_rows(
         X[rows],
         kernel,
@@ -93,7 +93,7 @@ def in_whole_space(
     are negative examples of SVDD; with a graph rows that resemble them score higher.
     """
     kernel = parts.kernel
-    # With more columns than rows, a row that had a part in the scaling is nearer than a new row to all others.
+    # With more columns than rows, a row that took part in the scaling is nearer than a new row to all others.
     wide = X.shape[1] > len(X)
     progress.stage("scaling")
     counting, counts = rows_and_weights(X, weights, trusted) if wide else counted(X, weights)
@@ -111,11 +111,11 @@ def in_whole_space(
     scores, left_out = np.empty(len(X)), np.empty(len(X))
     scores[drawn], left_out[drawn] = learnt.scores, learnt.left_out_scores
     others = np.arange(len(X))
-    if not isinstance(parts.laplacian, NoGraph):  # without a metric no row has a part in what it is measured by
+    if not isinstance(parts.laplacian, NoGraph):  # without a metric, no row takes part in what it is measured by
         others = np.setdiff1d(others, drawn[learnt.trusted], assume_unique=True)
     if others.size:
         progress.stage("training scores")
-        # New rows to the description, to the last bit: a label must be what predict says of the same row.
+        # Scored as new rows, to the last bit: a label must be what predict returns for the same row.
         scores[others] = left_out[others] = learnt.description.scores(X[others])
     solved = learnt.solved
     if solved is not None:
@@ -133,7 +133,7 @@ def learn_whole_space(
     settings: dict[str, Any],
     known: Known | None = None,
 ) -> Model:
-    """The description of the whole space from the rows that were drawn, and what it says of them.
+    """The description of the whole space, learnt from the drawn rows, and their results.
 
     Parameters
     ----------
@@ -144,9 +144,9 @@ def learn_whole_space(
     is_trusted : ndarray of bool of shape (n,)
         Which may be learnt from.
     scaling, parts, settings
-        What scales them, and the detector's.
+        The rows' scaling, and the detector's components and settings.
     known : Known, optional
-        What labels say of them.
+        Their labels.
     """
     kernel = parts.kernel
     rows = DistinctRows.of(X, weights)
@@ -216,7 +216,7 @@ def in_subspace(
         parts = replace(parts, laplacian=parts.laplacian.of_rows(chosen))
     progress.stage("graph")
     graph = build_graph(parts.laplacian, Phi, settings["random_state"], weights)
-    # What start and graph have in common, once; a graph of weighted rows has its own.
+    # Shared by the start and the graph, computed once; a graph of weighted rows has its own.
     total = total_scatter(Phi) if weights is None and settings["around_mean"] else None
     S_x = None if graph is None else graph_scatter(graph, Phi, parts.laplacian, total)
     Q = start(Phi, S_x, settings, settings["random_state"], weights, total)

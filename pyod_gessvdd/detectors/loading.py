@@ -94,13 +94,13 @@ def load_with_metadata(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any
         decode = Decoder(arrays, RECORDS).decode
         attributes = {name: decode(item) for name, item in document["attributes"].items()}
         check_names(cls, attributes)
-        detector = cls()  # a file of an older version lacks the parameters that are new since
+        detector = cls()  # a file of an older version lacks newer parameters
         detector.__dict__.update(attributes)
         metadata = document.get("metadata")
         return detector, metadata if isinstance(metadata, dict) else {}
     except MissingPluginError:
         raise
-    # A document that is JSON and no model can miss anything, or have anything in the wrong place.
+    # A JSON document that is not a model can lack anything, or have anything in the wrong place.
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, RuntimeError) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise ModelFileError(f"{path} does not hold a model that can be read ({reason})") from error

@@ -182,7 +182,7 @@ def tables() -> dict[str, str]:
 
 
 def updated(page: str) -> str:
-    """The page with its tables made anew, between ``<!-- name -->`` and ``<!-- end of name -->``."""
+    """The page with its tables regenerated, between ``<!-- name -->`` and ``<!-- end of name -->``."""
     for name, table in tables().items():
         before, _, rest = page.partition(f"<!-- {name} -->\n")
         _, _, after = rest.partition(f"<!-- end of {name} -->\n")

@@ -33,12 +33,12 @@ class Model:
     history, stop_reason, best_iteration
         How the alternation went.
     scores, left_out_scores : ndarray of shape (N,)
-        All training rows' scores, as ``decision_function`` gives them and as if each had been left out, as new rows
-        are. Rows that are not trusted are new rows.
+        All training rows' scores, as ``decision_function`` returns them, and as if each had been left out, like new
+        rows. Rows that are not trusted are new rows.
     trust_history : list of dict
         How the trusted rows were found.
     solved : ndarray of int, optional
-        The rows that the solution has an α of, if not the trusted ones: these and labelled outliers.
+        The rows that have an α in the solution, if not just the trusted ones: these and labelled outliers.
     """
 
     components: Components
@@ -54,12 +54,12 @@ class Model:
     solved: Array | None = None
 
     def among(self, others: Array, outliers: Array, outlier_scores: Array) -> Model:
-        """The model of some rows as that of all: the others are labelled outliers, and scored as new rows are.
+        """The model of some rows as a model of all: the rest are labelled outliers, scored as new rows.
 
         Parameters
         ----------
         others, outliers : ndarray of int
-            The places of the rows that this model knows, and of the labelled outliers.
+            The indices of the rows that this model knows, and of the labelled outliers.
         outlier_scores : ndarray
             The scores of the latter.
         """
@@ -81,7 +81,7 @@ class Model:
     def boundary_score(self, sample_weight: Array | None) -> float:
         """The score of a new row on the boundary.
 
-        The share ν = 1/Σu of the trusted rows is outside the sphere, at most. Where they are scored as if left out, R²
+        At most the share ν = 1/Σu of the trusted rows is outside the sphere. Where they are scored as if left out, R²
         is the score that this share of them exceeds: in the whole space nearly every row is on the sphere that it
         helped to find.
         """

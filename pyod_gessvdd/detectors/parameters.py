@@ -1,4 +1,4 @@
-"""What the detector's parameters may be: one sentence, the value seen and what would be right."""
+"""Checks of the detectors' parameters: one sentence with the value given and what would be right."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _is_dimension(value: Any) -> bool:
 
 
 def check_multimodal_parameters(params: dict[str, Any]) -> None:
-    """The same for what :class:`~pyod_gessvdd.MSSVDD` has alone or cannot leave open.
+    """The same for what only :class:`~pyod_gessvdd.MSSVDD` has, or must have set.
 
     ``modalities`` and ``decision`` need the columns.
     """

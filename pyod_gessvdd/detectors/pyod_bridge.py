@@ -1,8 +1,8 @@
 """GESSVDD inside PyOD's ADEngine: its knowledge-base entry, its routing rule and its paper.
 
-PyOD has no way to announce a third party's detector, but its engine builds any class that its knowledge base names. An
-engine's knowledge base is public and its own, so an entry there is the whole registration: :func:`register` adds it to
-one engine in memory, :func:`knowledge_dir` writes it to files for ``ADEngine(knowledge_dir=...)``.
+PyOD has no way to register a third-party detector, but its engine builds any class that its knowledge base names. Each
+engine has its own public knowledge base, so an entry there is all it takes: :func:`register` adds it to one engine in
+memory, :func:`knowledge_dir` writes it to files for ``ADEngine(knowledge_dir=...)``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyod.utils.ad_engine import ADEngine
 #: The detector's name in plans.
 NAME = "GESSVDD"
 
-#: All the keys that PyOD's own entries have. No benchmark of PyOD's ranks GESSVDD, so it claims no rank.
+#: All the keys that PyOD's own entries have. None of PyOD's benchmarks ranks GESSVDD, so it claims no rank.
 ALGORITHM: dict[str, Any] = {
     "class_path": "pyod_gessvdd.GESSVDD",
     "full_name": "Graph-Embedded Subspace Support Vector Data Description",
@@ -51,7 +51,7 @@ ALGORITHM: dict[str, Any] = {
     "version_added": "0.1.0",
 }
 
-#: Less sure of itself than every rule of PyOD's that has a benchmark behind it: an alternative, never the first choice.
+#: Less confident than every PyOD rule with a benchmark behind it: an alternative, never the first choice.
 RULE: dict[str, Any] = {
     "id": "tabular_gessvdd",
     "conditions": [
@@ -73,7 +73,7 @@ PAPER = {
 
 
 def register(engine: ADEngine) -> ADEngine:
-    """Make GESSVDD known to one engine: to its plans, comparisons and explanations.
+    """Add GESSVDD to one engine: to its plans, comparisons and explanations.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def engine(**kwargs: Any) -> ADEngine:
     Parameters
     ----------
     **kwargs
-        What ADEngine takes, for example ``random_state``.
+        Arguments of ADEngine, for example ``random_state``.
 
     Examples
     --------

@@ -28,7 +28,7 @@ from pyod_gessvdd.sources import is_dask
 
 Array = np.ndarray
 
-#: What a detector has of every training row.
+#: What a detector stores about single training rows.
 PER_ROW = {
     *("decision_scores_", "labels_", "alpha_", "trusted_", "support_", "outside_", "boundary_"),
     *("_training_rows", "_training_scores"),
@@ -39,7 +39,7 @@ REJECTED = -2
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Whatever fails inside, the estimator is then as it was before: nothing half-fitted stays behind."""
+    """If anything inside fails, the estimator is restored: nothing half-fitted stays behind."""
     before = dict(vars(estimator))
     try:
         yield
@@ -63,7 +63,7 @@ class PyODContract(Conformal, BaseDetector):
         # PyOD checks floats here and nothing after ``set_params``; we check everything, in ``fit``.
         self.contamination = contamination
 
-    # PyOD's own copies of these scan the warnings' filters, and ``_get_param_names`` is an instance method there.
+    # PyOD's own copies of these scan the warning filters, and ``_get_param_names`` is an instance method there.
     get_params = BaseEstimator.get_params
     set_params = BaseEstimator.set_params
 
@@ -91,7 +91,7 @@ class PyODContract(Conformal, BaseDetector):
             The rows, as an array, a list or a DataFrame.
         method : {"linear", "unify", "conformal"}, default="linear"
             Where the score lies between the training data's smallest and largest, the unifying scores of Kriegel
-            et al. (2011), or one less the row's :meth:`p_values`.
+            et al. (2011), or one minus the row's :meth:`p_values`.
         return_confidence : bool, default=False
             Whether to return PyOD's confidence in each label too.
         """
@@ -104,7 +104,7 @@ class PyODContract(Conformal, BaseDetector):
         scores = self.decision_function(X)
         if method == "linear":
             low, high = self._score_range
-            # Where all training rows are on the sphere their scores differ by rounding.
+            # Where all training rows are on the sphere, their scores differ only by rounding.
             outlier = (scores - low) / (high - low if high - low > RELATIVE_ZERO * abs(high) else 1.0)
         elif method == "conformal":
             outlier = 1.0 - self._p_values(scores)
@@ -119,8 +119,8 @@ class PyODContract(Conformal, BaseDetector):
     def predict_confidence(self, X: Any) -> Array:
         """How surely each row would get the same label from a slightly different training set (PyOD's definition).
 
-        Below one expected outlier in the training data PyOD's own code gives every outlier the confidence 0; here at
-        least one is expected.
+        With less than one expected outlier in the training data, PyOD's own code gives every outlier the confidence 0;
+        here at least one is expected.
         """
         check_is_fitted(self, "decision_scores_")
         if is_dask(X):
@@ -172,14 +172,14 @@ class PyODContract(Conformal, BaseDetector):
         c_r: float = -1,
         verbose: bool = False,
     ) -> tuple[float, float, float]:
-        """PyOD's expected rejection rate, an upper bound of it and of the cost, for any contamination and threshold.
+        """PyOD's expected rejection rate, an upper bound on it and on the cost, for any contamination and threshold.
 
         Parameters
         ----------
         T : float, default=32
             See :meth:`predict_with_rejection`.
         delta : float, default=0.1
-            The bound of the rejection rate holds with probability 1 − delta.
+            The bound on the rejection rate holds with probability 1 − delta.
         c_fp, c_fn, c_r : float
             The costs of a false outlier, a missed one and a rejection; a negative ``c_r`` stands for the share of
             outliers expected in the training data.
@@ -187,7 +187,7 @@ class PyODContract(Conformal, BaseDetector):
             Whether PyOD's code prints the three numbers.
         """
         check_is_fitted(self, "decision_scores_")
-        # PyOD's formulas read ``contamination``, which here may be an object or, with the radius, beside the point.
+        # PyOD's formulas read ``contamination``, which here may be an object or, with the radius, irrelevant.
         stand_in = object.__new__(type(self))
         stand_in.__dict__ = {**vars(self), "contamination": self._outlier_rate}
         with np.errstate(invalid="ignore"):  # below T = 4 the bound's root is imaginary, and PyOD takes 0 for it
@@ -204,7 +204,7 @@ class PyODContract(Conformal, BaseDetector):
         return ranks / max(int(ranks.max()), 1) if normalized else ranks
 
     def _lazily(self, name: str, X: Any, names: str | list[str], dtype: Any = float, **params: Any) -> Any:
-        """What a method returns for the rows of a Dask collection, as a lazy one; it is called where the rows are."""
+        """A method's result for the rows of a Dask collection, as a lazy one; the method runs where the rows are."""
         from pyod_gessvdd.sources.dask_rows import lazily
 
         return lazily(partial(getattr(self._without_rows(), name), **params), X, names, dtype)
@@ -212,8 +212,8 @@ class PyODContract(Conformal, BaseDetector):
     def settled(self) -> PyODContract:
         """A copy without what a fit to a source keeps elsewhere: in a mapped file, or in a lazy Dask array.
 
-        What is saved, and sent to other machines: the scores and labels of the training rows are left behind, what
-        new rows are compared with is not.
+        This is what is saved, and sent to other machines: without the scores and labels of the training rows, but with
+        what new rows are compared with.
         """
         light = copy.copy(self)
         for name in PER_ROW & vars(light).keys():
@@ -223,7 +223,7 @@ class PyODContract(Conformal, BaseDetector):
         return light
 
     def _without_rows(self) -> PyODContract:
-        """A copy that scores and holds nothing of single training rows: what travels."""
+        """A copy that scores but holds nothing about single training rows: what is sent to other machines."""
         light = copy.copy(self)
         for name in PER_ROW & vars(light).keys():
             setattr(light, name, np.empty(0))
@@ -300,7 +300,7 @@ class PyODContract(Conformal, BaseDetector):
     def _process_decision_scores(self, boundary_score: float = 1.0, sample_weight: Array | None = None) -> PyODContract:
         """``threshold_``, ``labels_`` and what the methods above need, from ``decision_scores_``.
 
-        All of it is stored here: parameters set after ``fit`` count from the next ``fit`` on.
+        All of it is stored here: parameters set after ``fit`` take effect at the next ``fit``.
 
         Parameters
         ----------
@@ -323,7 +323,8 @@ class PyODContract(Conformal, BaseDetector):
         Parameters
         ----------
         scores : array of shape (n,)
-            ``decision_function(X)`` of recent rows, among which ``contamination`` of outliers is expected; at least 2.
+            ``decision_function(X)`` of at least 2 recent rows, of which a share ``contamination`` is expected to be
+            outliers.
 
         Returns
         -------
@@ -375,7 +376,7 @@ class PyODContract(Conformal, BaseDetector):
         self.thresholder_ = None
 
     def _expected_outlier_rate(self, n: int, n_above: int) -> float:
-        """The share of outliers that the threshold stands for, at least one of n rows; this many are labelled."""
+        """The share of outliers that the threshold stands for, at least one of n rows; ``n_above`` are labelled."""
         by_contamination = self.threshold == "contamination" and self.thresholder_ is None
         count = n * float(self.contamination) if by_contamination else float(n_above)
         # PyOD's formulas round n · rate down: a whole number must not become the one below.

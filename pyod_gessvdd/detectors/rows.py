@@ -27,11 +27,11 @@ class DistinctRows:
     X : ndarray of shape (n, D)
         The distinct rows, in the order of their values.
     weights : ndarray of shape (n,) or None
-        The weight of each, that of its copies together; None if all weigh one.
+        The weight of each, summed over its copies; None if all weigh one.
     place : ndarray of int of shape (N,)
-        Which distinct row each row is.
+        The index of each row's distinct row.
     share : ndarray of shape (N,)
-        What each row has of the weight of its distinct row.
+        Each row's share of the weight of its distinct row.
     """
 
     X: Array
@@ -42,7 +42,7 @@ class DistinctRows:
     @classmethod
     def of(cls, X: Array, sample_weight: Array | None) -> DistinctRows:
         """The distinct rows of X; those of weight zero keep a place and no weight."""
-        # Adding zero makes one of the two zeros.
+        # Adding zero turns −0.0 into 0.0.
         distinct, place = np.unique(X + 0.0, axis=0, return_inverse=True)
         place = place.ravel()
         own = np.ones(len(X)) if sample_weight is None else sample_weight
@@ -55,13 +55,13 @@ class DistinctRows:
         return np.unique(self.place[chosen])
 
     def spread(self, values: Array) -> Array:
-        """The values of the distinct rows, for all rows."""
+        """The distinct rows' values, spread over all rows."""
         return values[self.place]
 
     def solution(self, trusted: Array, solution: QPSolution) -> tuple[Array, QPSolution]:
         """The rows that the trusted distinct rows stand for, and the solution with each row's part of α.
 
-        What the solution has after the trusted rows, labelled outliers, stays at its end.
+        What follows the trusted rows in the solution, labelled outliers, stays at its end.
         """
         places = np.flatnonzero(np.isin(self.place, trusted) & (self.share > 0))
         index = np.searchsorted(trusted, self.place[places])
@@ -74,7 +74,7 @@ class DistinctRows:
 
 
 def bounds(rows: Array | range, weights: Array | None, settings: dict[str, Any]) -> Array:
-    """The bounds of α of the rows that are trained on; a C that was enough for all rows is enough for fewer."""
+    """The bounds of α for the rows that are trained on; a C that sufficed for all rows is raised for fewer."""
     inside = None if weights is None else weights[rows]
     C = settings["C"]
     if C is not None:
@@ -83,7 +83,7 @@ def bounds(rows: Array | range, weights: Array | None, settings: dict[str, Any])
 
 
 def draw(X: Array, scaling: Scaling, random_state: int) -> Array:
-    """The places of all rows or, if they are too many, of some drawn at random, the same ones in whatever order."""
+    """The indices of all rows or, if they are too many, of some drawn at random, the same ones whatever their order."""
     if len(X) <= MAX_LEARNING_ROWS:
         return np.arange(len(X))
     places = np.sort(check_random_state(random_state).choice(len(X), MAX_LEARNING_ROWS, replace=False))
@@ -91,7 +91,7 @@ def draw(X: Array, scaling: Scaling, random_state: int) -> Array:
 
 
 def counting_rows(weights: Array | None, settings: dict[str, Any]) -> tuple[Array | None, dict[str, Any]]:
-    """Weights that count rows where they were relative, and the settings with the C of the same bounds."""
+    """Weights that count rows where they were relative, and the settings with the C that gives the same bounds."""
     if weights is None:
         return None, settings
     scaled = not_below_one(weights)
@@ -100,7 +100,7 @@ def counting_rows(weights: Array | None, settings: dict[str, Any]) -> tuple[Arra
 
 
 def without(weights: Array | None, held_back: Array | None, n_rows: int) -> Array | None:
-    """The weights, zero for rows that are held back: they are scored, and nothing is learnt from them."""
+    """The weights, zero for rows that are held back: they are scored, but nothing is learnt from them."""
     if held_back is None:
         return weights
     weights = np.ones(n_rows) if weights is None else weights.copy()
@@ -123,7 +123,7 @@ def rows_and_weights(X: Array, weights: Array | None, trusted: Array | range) ->
 
 
 def spread(values: Array, places: Array | range, out: Array) -> Array:
-    """A copy of ``out`` with the values at these places."""
+    """A copy of ``out`` with the values at these indices."""
     out = out.copy()
     out[places] = values
     return out

@@ -1,4 +1,4 @@
-"""The settings of a fit: the paper's values, and the values of what is left open, which depend on the rows."""
+"""The settings of a fit: the paper's values, and values for what is left open, which depend on the rows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PAPER: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Components:
-    """The components of a fit, fresh."""
+    """The components of a fit, freshly made."""
 
     kernel: Kernel
     laplacian: Laplacian
@@ -59,7 +59,7 @@ class Components:
     feature_laplacian: FeatureLaplacian | None = None
 
     def inheriting(self, settings: dict[str, Any]) -> Components:
-        """The same components, with the detector's values for what they ask for and have not been given."""
+        """The same components, with the detector's values for what they inherit and were not given."""
         for component in (self.kernel, self.laplacian, self.updater, self.qp_backend, self.feature_laplacian):
             if component is not None:
                 component.inherit(settings)
@@ -94,29 +94,29 @@ class Components:
 BY_SCATTER = "use 'gradient', 'spectral', 'newton' or 'riemannian'"
 #: The updates of a subspace, and its ridge, unless given.
 DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
-#: The largest share that ``trim="auto"`` leaves out: where more outliers are expected, wide scores tell them less well.
+#: The largest share that ``trim="auto"`` leaves out: with more outliers expected, wide scores separate them less well.
 MOST_TRIMMED = 0.1
-#: The least weight of the columns as they are, by ``novelty``: in many columns only they tell a row that is far off in
-#: one of them.
+#: The least weight of the columns as they are, by ``novelty``: with many columns only they reveal a row that is far off
+#: in one of them.
 LEAST_PLAIN = {False: 0.1, True: 0.02}
 #: The largest weight of the ranks, by ``novelty``.
 MOST_RANKS = {False: 0.25, True: 0.15}
 #: The share of the smooth kernel in each view, by ``novelty``: only the logarithms gain from the cusp of the other one
-#: where outliers are expected, the ranks of clean rows too.
+#: where outliers are expected; with clean rows the ranks do too.
 SMOOTH = {False: (1.0, 0.5, 1.0), True: (1.0, 0.5, 0.5)}
-#: From so many columns on, and all from twice as many on, the columns as they are gain weight.
+#: From this many columns on, the columns as they are gain weight, and from twice as many on they have it all.
 MANY_COLUMNS = 100
-#: From the second number of rows on nothing depends on how many they are; below the first kernels become wider.
+#: Below the first number of rows kernels become wider; from the second on, nothing depends on the number of rows.
 FEW_ROWS, MANY_ROWS = 100, 700
 
 
 def for_rows(settings: dict[str, Any], n_rows: float, *, has_features: bool = False) -> dict[str, Any]:
-    """The settings with a value for what was left open.
+    """The settings, with values for what was left open.
 
     Parameters
     ----------
     settings : dict
-        Those of the detector.
+        The detector's settings.
     n_rows : float
         The number of training rows, or the sum of their weights.
     has_features : bool, default=False
@@ -141,7 +141,7 @@ def for_rows(settings: dict[str, Any], n_rows: float, *, has_features: bool = Fa
     if settings["ridge"] is None:
         filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-7 / few**3 if novelty else 3e-4 / (few * many)
     filled["widening"] = (8.0 if novelty else 1.0) / few if whole and residual else None
-    # The more rows, the more their ranks are worth; with few the columns as they are stand in for them.
+    # The more rows, the more their ranks are worth; with few, the columns as they are stand in for them.
     ranks, plain = MOST_RANKS[novelty] * many, max(LEAST_PLAIN[novelty], 0.5 * (1.0 - many))
     views = (plain, 1.0 - plain - ranks, ranks)
     has_views = settings["standardize"] == "auto"
@@ -151,11 +151,11 @@ def for_rows(settings: dict[str, Any], n_rows: float, *, has_features: bool = Fa
 
 
 def weights_for_columns(views: tuple[float, ...], scaling: Scaling, n_rows: int, n_columns: int) -> tuple[float, ...]:
-    """The weights of the views where columns are many, for the number of rows too, and their tails are light.
+    """The weights of the views where columns are many, also relative to the rows, and their tails are light.
 
     Logarithms and ranks gain nothing from such columns, and hide a row that is far off in one of them: the columns as
     they are, the first view, have all the weight with at least 200 columns, half as many as rows, none of them heavy.
-    With fewer than 100 rows they have less: there too many new rows would be labelled.
+    With fewer than 100 rows they have less: otherwise too many new rows would be labelled outliers.
     """
     ramps = (n_columns / MANY_COLUMNS - 1.0, 4.0 * n_columns / n_rows - 1.0, 2.0 * n_rows / FEW_ROWS - 1.0)
     many = max(min(*ramps, 1.0), 0.0)
@@ -165,7 +165,7 @@ def weights_for_columns(views: tuple[float, ...], scaling: Scaling, n_rows: int,
 
 
 def has_features(parts: Components, settings: dict[str, Any]) -> bool:
-    """Whether a description of everything that is whitened needs a kernel's features; see :func:`for_rows`."""
+    """Whether a whitened description of the whole space needs a kernel's features; see :func:`for_rows`."""
     everything = settings["n_components"] == "all" and settings["residual"]
     return everything and not (parts.kernel.is_identity or isinstance(parts.laplacian, NoGraph))
 

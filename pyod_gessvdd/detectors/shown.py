@@ -1,4 +1,4 @@
-"""How a fitted detector shows itself in a notebook: scikit-learn's HTML of its parameters, and what it has learnt."""
+"""How a fitted detector is displayed in a notebook: scikit-learn's HTML of its parameters, and what it has learnt."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from pyod_gessvdd.streamed.order import OrderStatistics, Values
 
 Array = np.ndarray
 
-#: From the scores of more rows than are held in memory this many evenly spaced order statistics are kept, to compare
-#: new rows with (p-values, confidences); :class:`~pyod_gessvdd.streamed.order.OrderStatistics` says what ranks miss by.
+#: For more rows than are held in memory, this many evenly spaced order statistics of the scores are kept, to compare
+#: new rows with (p-values, confidences); :class:`~pyod_gessvdd.streamed.order.OrderStatistics` gives the ranks' error.
 KEPT_SCORES = 100_000
 
 
@@ -33,7 +33,7 @@ def checked_columns(detector: Any, source: Source, *, reset: bool) -> None:
 
 
 def publish_rows(detector: Any, model: StreamedModel, source: Source) -> None:
-    """Put what a fit finds for every row of a source under its public names, and learn the threshold from it."""
+    """Store what a fit finds for every row of a source under its public names, and learn the threshold from it."""
     progress.stage("training scores")
     detector.boundary_ = model.boundary
     boundary_score = _boundary_score(detector, model, source)
@@ -77,7 +77,7 @@ def _boundary_score(detector: Any, model: StreamedModel, source: Source) -> floa
 
 
 def _learn_threshold(detector: Any, source: Source, values: Values, boundary_score: float) -> None:
-    """The threshold and what new rows are compared with, from one score per row; none of them is held."""
+    """The threshold and what new rows are compared with, from one score per row; none of them is kept."""
     if not isinstance(detector.contamination, Real):
         raise ValueError(
             "a PyThresh object needs all scores in memory; give contamination as a number, or fit a source of at most "
@@ -89,7 +89,7 @@ def _learn_threshold(detector: Any, source: Source, values: Values, boundary_sco
     spread = order.spread
     deviation = float(np.sqrt(spread.moments.scatter[0, 0] / spread.moments.n_rows))
     detector._take_threshold(threshold, (spread.low, spread.high), float(spread.moments.mean[0]), deviation)
-    # With a share that was asked for nobody needs to count.
+    # With a given share there is no need to count.
     above = 0 if by_share else source.total(_Above(values, threshold))
     detector._outlier_rate = detector._expected_outlier_rate(source.n_rows, above)
     detector._calibrate(order.sketch(KEPT_SCORES))

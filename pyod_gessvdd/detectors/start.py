@@ -32,7 +32,7 @@ def start(
     S_x : ndarray of shape (F, F) or None
         The graph's scatter.
     settings : dict
-        ``init``, ``around_mean``, ``n_components``, ``residual`` and ``ridge`` count.
+        ``init``, ``around_mean``, ``n_components``, ``residual`` and ``ridge`` are used.
     random_state : int
         Seeds random directions.
     sample_weight : ndarray of shape (N,), optional

@@ -1,4 +1,4 @@
-"""How a fit learns from a source: the steps of :mod:`learning` by sums over blocks, with the same parts."""
+"""How a fit learns from a source: the steps of :mod:`learning` as sums over blocks, with the same components."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class RowResults(NamedTuple):
 
     @classmethod
     def of(cls, scores: Array, alpha: Array, trusted: Array, upper: Any) -> RowResults:
-        """With the side that α has relative to its bound."""
+        """The results, with the side that follows from α and its bound."""
         side = (alpha > BOUND_TOLERANCE * upper).astype(np.int8) + (alpha >= (1.0 - BOUND_TOLERANCE) * upper)
         return cls(scores, alpha, trusted, side)
 
@@ -79,9 +79,9 @@ class StreamedModel:
     Attributes
     ----------
     components, description, history, stop_reason, best_iteration, trust_history
-        As in memory.
+        As for rows in memory.
     of_rows : callable
-        From a block and the places of its rows to their :class:`RowResults`.
+        Maps a block and the indices of its rows to their :class:`RowResults`.
     n_trusted : int
         How many rows the description was learnt from.
     nu : float
@@ -89,7 +89,7 @@ class StreamedModel:
     has_left_out : bool
         Whether trusted rows are scored as if left out.
     boundary : ndarray of int
-        The places of the rows on the sphere.
+        The indices of the rows on the sphere.
     alpha_mean : ndarray of shape (F,) or None
         The features' mean weighted by α, where explanations of a linear description start.
     """
@@ -111,7 +111,7 @@ class StreamedModel:
 def check_streamable(
     parts: Components, settings: dict[str, Any], boundary: type[Boundary], whole: bool, n_rows: int
 ) -> None:
-    """One sentence about the first thing that needs all rows in memory, and what does not."""
+    """Raise one sentence about the first thing that needs all rows in memory, and what does not."""
     if boundary is not Sphere:
         raise ValueError("a half-space needs all rows in memory; the detectors with a sphere accept a source")
     if settings["calibration"] is not None:
@@ -210,7 +210,7 @@ def _in_whole_space(
 
 
 class _WholeSpaceRows:
-    """Rows that were learnt from have what was found then; the others are new rows."""
+    """Rows that were learnt from keep their results; the others are new rows."""
 
     def __init__(self, description: Any, places: Array, results: RowResults) -> None:
         self.description, self.places, self.results = description, places, results
@@ -292,12 +292,12 @@ def _in_subspace(
 
 
 def _bound(C: float | None, n_rows: int) -> float | None:
-    """A C that was enough for all rows is enough for fewer."""
+    """C, raised where it sufficed for all rows but not for fewer."""
     return None if C is None else max(C, 1.0 / n_rows)
 
 
 class PointsOf:
-    """From rows to their points in a subspace, Z and r²/ρ or None; in one product where that is all there is to do.
+    """From rows to their points in a subspace, Z and r²/ρ or None; in one product where that suffices.
 
     Attributes
     ----------
@@ -330,7 +330,7 @@ class PointsOf:
         return Z, None
 
     def _in_parts(self, block: Array) -> tuple[Array, Array | None]:
-        """By features, which are many more numbers than the points: never of many rows at once."""
+        """Through the features, which take far more memory than the points: never for many rows at once."""
         if not len(block):
             return np.empty((0, len(self.subspace.Q))), None
         feature_map = self.feature_map
@@ -352,7 +352,7 @@ class _FeaturesOf:
 
 @dataclass(frozen=True, eq=False)
 class SourceData:
-    """What stays the same during the alternation, see :class:`~pyod_gessvdd.training.TrainingData`.
+    """What stays fixed during the alternation, see :class:`~pyod_gessvdd.training.TrainingData`.
 
     Attributes
     ----------
@@ -413,7 +413,7 @@ class SourceData:
 
 @dataclass(frozen=True)
 class SummedState(UpdateState):
-    """The state of an update that knows α and the rows by their sums alone: Σ α φ, and S_α."""
+    """The state of an update that knows α and the rows only by their sums: Σ α φ, and S_α."""
 
     sums: tuple[Array, Array] = field(kw_only=True)
 
@@ -453,7 +453,7 @@ class _SubspaceRows:
         trusted = np.ones(len(block), dtype=bool) if self.keep is None else self.keep(block, rows)
         Z, residual2 = self.solution.points_of(block)
         factor = left_out_factor(leverage_of(Z, residual2, self.unit), self.power) if self.unit > 0 else 1.0
-        # Without left-out scores those of a row are what it has as a new row, to the last bit.
+        # Without left-out scores, a row's score is that of a new row, to the last bit.
         scores = self.sphere.scores(Z, residual2) if self.unit > 0 else self.description.scores(block)
         alpha = self.solution.alpha_of(scores * self.sphere.unit, rows)
         scores = scores * np.where(trusted, factor, 1.0)

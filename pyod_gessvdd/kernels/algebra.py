@@ -1,4 +1,4 @@
-"""Sums and products of kernels, written ``"0.5*rbf + 0.5*laplacian"`` and ``"rbf*linear"``: kernels as well."""
+"""Sums and products of kernels, written ``"0.5*rbf + 0.5*laplacian"`` and ``"rbf*linear"``: kernels too."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pyod_gessvdd.kernels.npt import PairwiseKernel
 
 Array = np.ndarray
 
-#: What only a kernel that stands alone takes from the detector: in a sum or a product a row has one view.
+#: What only a stand-alone kernel takes from the detector: in a sum or a product a row has one view.
 OF_VIEWS = ("view_weights", "smooth")
 
 
 class InnerProduct(PairwiseKernel):
-    """xᵀy, what ``linear`` is in a sum or a product."""
+    """xᵀy: ``linear`` in a sum or a product."""
 
     name = "inner_product"
     differentiable = True
@@ -44,9 +44,9 @@ class InnerProduct(PairwiseKernel):
 
 @dataclass(eq=False, repr=False)
 class _Compound(PairwiseKernel):
-    """A kernel made of others: what it is follows from what they are.
+    """A kernel made of others, whose properties follow from theirs.
 
-    Each part finds its own width from the training rows, and asks the detector for what it asks alone (``gamma``,
+    Each part finds its own width from the training rows, and inherits from the detector what it would alone (``gamma``,
     ``sigma``, ``random_state``). The map to features, with ``energy`` and ``approximation``, is the compound's own.
     """
 
@@ -66,7 +66,7 @@ class _Compound(PairwiseKernel):
         return tuple(dict.fromkeys([*self.inherits, *asked]))
 
     def inherit(self, values: dict[str, Any]) -> None:
-        """Take what is asked for, and hand it on to the kernels."""
+        """Take what is asked for, and pass it on to the kernels."""
         super().inherit(values)
         for kernel in self.kernels:
             kernel.inherit({name: value for name, value in values.items() if name not in OF_VIEWS})
@@ -144,13 +144,13 @@ class KernelSum(_Compound):
         return _total(weight * kernel.gram_diagonal(X) for weight, kernel in self._terms())
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
-        """The weighted sum of what the kernels have."""
+        """The weighted sum of the kernels' pullbacks."""
         return _total(
             weight * kernel.gram_pullback(X, Y, kernel.gram(X, Y), weights) for weight, kernel in self._terms()
         )
 
     def gram_diagonal_pullback(self, X: Array, weights: Array) -> Array:
-        """The weighted sum of what the kernels have."""
+        """The weighted sum of the kernels' pullbacks."""
         return _total(weight * kernel.gram_diagonal_pullback(X, weights) for weight, kernel in self._terms())
 
     def _terms(self) -> Iterator[tuple[float, PairwiseKernel]]:
@@ -164,7 +164,7 @@ class KernelProduct(_Compound):
     Parameters
     ----------
     kernels : sequence of Kernel
-        The kernels. One that is positive definite after centring only has no place here.
+        The kernels. One that is positive definite only after centring is refused.
     energy, approximation, n_landmarks, landmarks, center, random_state
         See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
     """
@@ -189,7 +189,7 @@ class KernelProduct(_Compound):
         return _product([kernel.gram_diagonal(X) for kernel in self.parts_])
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
-        """By the product rule: what a kernel has under the weights times all other kernels."""
+        """By the product rule: each kernel's pullback under the weights times all other kernels."""
         values = [kernel.gram(X, Y) for kernel in self.parts_]
         return _total(
             kernel.gram_pullback(X, Y, values[k], _product([weights, *values[:k], *values[k + 1 :]]))

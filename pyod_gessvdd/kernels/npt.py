@@ -29,11 +29,11 @@ Array = np.ndarray
 
 #: The largest N whose exact map is computed: an N × N kernel of 800 MB and its eigendecomposition.
 MAX_EXACT = 10_000
-#: ``approximation="auto"`` takes the exact map up to this N (some seconds), landmarks above.
+#: ``approximation="auto"`` uses the exact map up to this N (a few seconds), landmarks above.
 AUTO_EXACT = 2000
 #: Landmarks unless given, up to MAX_EXACT rows and above, where every one of them costs more.
 LANDMARKS, FEWER_LANDMARKS = 1000, 500
-#: The share of the eigenvalues that is kept when neither the kernel nor the detector says.
+#: The share of the eigenvalues that is kept when neither the kernel nor the detector specifies it.
 DEFAULT_ENERGY = 0.99
 #: Eigenvalues of the landmarks' kernel below this share of the largest are rounding.
 RANK_TOLERANCE = 1e-12
@@ -46,28 +46,28 @@ class PairwiseKernel(Kernel):
     Parameters
     ----------
     energy : float, optional
-        The share of the sum of the kernel's eigenvalues to keep; the detector's ``energy`` if None and if it has one,
-        else 0.99.
+        The share of the sum of the kernel's eigenvalues to keep; if None, the detector's ``energy`` if it has one, else
+        0.99.
     approximation : {"auto", "exact", "nystroem"}, default="auto"
-        The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" takes it up to 2,000 rows
+        The exact map needs an N × N kernel matrix and is refused above 10,000 rows; "auto" uses it up to 2,000 rows
         and the Nyström map above.
     n_landmarks : int, optional
-        The number of points that the Nyström map rests on; 1,000, or 500 above 10,000 rows, unless given.
+        The number of points that the Nyström map rests on; unless given, 1,000, or 500 above 10,000 rows.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the centres of k-means, which take longer and are more accurate.
     max_features : int or None, default=1000
-        The most features that are kept, whatever the energy; what they miss of a row is in the residual.
+        The largest number of features to keep, whatever the energy; what they miss of a row is in the residual.
     center : bool, optional
         Whether the kernel is centred by the training mean; the detector's ``center`` if None.
     random_state : int, RandomState or None
-        Draws the landmarks; the detector's if None.
+        Seeds the draw of the landmarks; the detector's if None.
     """
 
     #: Whether only the exact map exists, as for a precomputed kernel, which has no rows to draw landmarks from.
     exact_only: ClassVar[bool] = False
-    #: Whether k is positive definite after centring only, as a negative squared distance is.
+    #: Whether k is positive definite only after centring, as a negative squared distance is.
     needs_centring: ClassVar[bool] = False
-    #: A kernel is differentiable if :meth:`gram_pullback` is there and, unless k(x, x) is the same for every x,
+    #: A kernel is differentiable if it has :meth:`gram_pullback` and, unless k(x, x) is the same for every x,
     #: :meth:`gram_diagonal_pullback` too.
     differentiable: ClassVar[bool] = False
     supports_sample_weight = True
@@ -87,7 +87,7 @@ class PairwiseKernel(Kernel):
 
     def gram_diagonal(self, X: Array) -> Array:
         """k(x, x) for each row."""
-        # In small blocks: a call per row costs more than the pairs that are not needed.
+        # In small blocks: a call per row would cost more than the unneeded pairs.
         blocks = (X[start : start + TILE] for start in range(0, len(X), TILE))
         return np.concatenate([np.diagonal(self.gram(block, block)) for block in blocks])
 
@@ -102,11 +102,11 @@ class PairwiseKernel(Kernel):
     def prepare(self, X: Array, sample_weight: Array | None = None) -> None:
         """Learn what :meth:`gram` needs from the training rows, for instance a width; called before it.
 
-        An override that has no use for weights leaves them out of its signature.
+        An override that ignores weights leaves them out of its signature.
         """
 
     def prepare_weighted(self, X: Array, sample_weight: Array | None) -> None:
-        """``prepare`` with the sample weights if there are any and it takes them: what the host calls."""
+        """``prepare``, with the sample weights if there are any and it takes them: what the host calls."""
         if sample_weight is not None and "sample_weight" in signature(self.prepare).parameters:
             self.prepare(X, sample_weight=sample_weight)
         else:
@@ -120,8 +120,8 @@ class PairwiseKernel(Kernel):
     def fit_features(self, X: Array, sample_weight: Array | None = None) -> tuple[Array, Array | None]:
         """Learn the map and return the training features, of shape (N, F), and what they miss, of shape (N,).
 
-        The latter is found on the way: another pass would compute all kernel vectors again. It is None where a subclass
-        has a residual of its own.
+        The latter comes for free: another pass would compute all kernel vectors again. It is None where a subclass has
+        a residual of its own.
         """
         self.check_limits()
         self.prepare_weighted(X, sample_weight)
@@ -130,7 +130,7 @@ class PairwiseKernel(Kernel):
         return features, missed if self._keeps_own_residual() else None
 
     def check_limits(self) -> None:
-        """Errors about ``energy`` and ``max_features``."""
+        """Raise the errors about ``energy`` and ``max_features``."""
         if self.energy is not None and not (isinstance(self.energy, Real) and 0.0 < self.energy <= 1.0):
             raise ValueError(f"energy must be in (0, 1], got {self.energy!r}")
         limit = self.max_features
@@ -160,11 +160,11 @@ class PairwiseKernel(Kernel):
         return self.features_and_residual(X)[1]
 
     def features_and_residual(self, X: Array) -> tuple[Array, Array]:
-        """Both from one kernel vector per row; what overrides the residual overrides this."""
+        """Both from one kernel vector per row; a subclass with its own residual overrides this."""
         return self._from_gram(self.gram(X, self.landmarks_), X)
 
     def features_residual_and_pullback(self, X: Array) -> tuple[Array, Array, Callable[[Array, Array], Array]]:
-        """Features and residual, and what carries a function's gradient in them back to its gradient in the rows."""
+        """Features and residual, and a function that maps a gradient in them back to the gradient in the rows."""
         k = self.gram(X, self.landmarks_)
         phi, missed = self._from_gram(k, X)
 
@@ -184,7 +184,7 @@ class PairwiseKernel(Kernel):
 
     def _missed(self, centred: Array, phi: Array) -> Array:
         missed = centred - np.einsum("ij,ij->i", phi, phi)
-        # Its root is a coordinate, in which rounding would be seven digits larger than anywhere else.
+        # Its square root is a coordinate, where rounding would be seven digits larger than anywhere else.
         return np.where(missed > self.rounding_, missed, 0.0)
 
     def _keeps_own_residual(self) -> bool:
@@ -195,7 +195,7 @@ class PairwiseKernel(Kernel):
         )
 
     def is_exact(self, N: int) -> bool:
-        """Whether the map of so many rows is exact; errors about ``approximation`` are raised here."""
+        """Whether the map of this many rows is exact; errors about ``approximation`` are raised here."""
         if self.approximation not in ("auto", "exact", "nystroem"):
             raise ValueError(f"approximation must be 'auto', 'exact' or 'nystroem', got {self.approximation!r}")
         if self.approximation == "nystroem" and self.exact_only:
@@ -211,13 +211,13 @@ class PairwiseKernel(Kernel):
     def _fit_exact(self, X: Array, sample_weight: Array | None) -> tuple[Array, Array]:
         """Eigendecomposition of the centred kernel matrix (paper eqs. ``centerK``-``nptdata``).
 
-        With weights w that of diag(√w) K diag(√w), whose eigenvectors hold √w_i φ_i: as if row i occurred w_i times.
+        With weights w, that of diag(√w) K diag(√w), whose eigenvectors hold √w_i φ_i: as if row i occurred w_i times.
         """
         N = len(X)
         # A copy: the landmarks must not change when the caller edits the array later.
         self.landmarks_ = np.array(X)
         K = self._checked(self.gram(X, self.landmarks_), N, N)
-        # Before the centring: what is left of a wide kernel after it is small beside the rounding of its entries.
+        # Before the centring: what it leaves of a wide kernel is small compared with the rounding of its entries.
         rounding = 4 * N * np.finfo(float).eps * float(max(K.max(), -K.min()))
         share = np.full(N, 1.0 / N) if sample_weight is None else sample_weight / sample_weight.sum()
         if self._centers():
@@ -235,16 +235,16 @@ class PairwiseKernel(Kernel):
             K *= root
             K *= root.T
         eigenvalues, U = scipy.linalg.eigh(K, overwrite_a=True, driver="evd")
-        # What the cut drops of a training row even with all the energy.
+        # What the cut-off drops of a training row even with all the energy.
         self.rounding_ = max(RANK_TOLERANCE * float(eigenvalues[-1]), rounding)
         eigenvalues, U = self._leading(eigenvalues, U, rounding)
-        # From here on U holds φ_i/√λ: what the map multiplies is that times the weight.
+        # From here on U holds φ_i/√λ: the map uses that times the weight.
         weight: Any = 1.0
         if root is not None:
             U /= root
             weight = root**2
         if self._centers():
-            # Orthogonal to 1 up to rounding, which the uncentred kernel vectors of new rows would blow up.
+            # Orthogonal to 1 up to rounding, which the uncentred kernel vectors of new rows would amplify.
             U -= share @ U
         U *= orientation(U)
         self.map_ = weight * U / np.sqrt(eigenvalues)
@@ -253,7 +253,7 @@ class PairwiseKernel(Kernel):
         return U, self._missed(centred, U)
 
     def _fit_nystroem(self, X: Array, sample_weight: Array | None) -> tuple[Array, Array]:
-        """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, cut.
+        """The same map on the Nyström approximation: landmarks' features, centred over all rows, rotated, truncated.
 
         Two passes over the rows, so that only N × F numbers are kept.
         """
@@ -277,14 +277,14 @@ class PairwiseKernel(Kernel):
         landmarks: Array,
         total: Callable[[Callable[[Array, Array], LandmarkSums]], LandmarkSums],
     ) -> None:
-        """The Nyström map of some landmarks, from sums over all rows; what turns its features is left open.
+        """The Nyström map of some landmarks, from sums over all rows; the signs of its features are left open.
 
         Parameters
         ----------
         landmarks : ndarray of shape (m, D)
             The landmarks.
         total : callable
-            From a function of a block of rows and their weights to the sum of what it returns for all.
+            Maps a function of a block of rows and their weights to the sum of its results over all blocks.
         """
         self.landmarks_ = landmarks
         m = len(landmarks)
@@ -306,7 +306,7 @@ class PairwiseKernel(Kernel):
         self.mean_norm2_ = float(mean @ mean)
 
     def turn(self, signs: Array) -> None:
-        """Change the signs of features: those that make each one's largest entry positive, whoever has the rows."""
+        """Change the signs of features; the caller, who has the rows, makes each one's largest entry positive."""
         self.map_ *= signs
         self.offset_ *= signs
 
@@ -315,13 +315,13 @@ class PairwiseKernel(Kernel):
         return self._checked(self.gram(X, X), len(X), len(X))
 
     def landmark_places(self, X: Array) -> Array:
-        """The places of ``n_landmarks`` rows drawn at random, in the order of their content."""
+        """The indices of ``n_landmarks`` rows drawn at random, ordered by content."""
         random = check_random_state(self.random_state)
         drawn = np.sort(random.choice(len(X), self.landmark_count(len(X)), replace=False))
         return rows_by_content(X)[drawn]
 
     def landmark_count(self, n_rows: int) -> int:
-        """How many landmarks so many rows have; errors about ``n_landmarks`` and ``landmarks`` are raised here."""
+        """The number of landmarks for so many rows; errors about ``n_landmarks`` and ``landmarks`` are raised here."""
         if self.landmarks not in ("uniform", "kmeans"):
             raise ValueError(f"landmarks must be 'uniform' or 'kmeans', got {self.landmarks!r}")
         count = (FEWER_LANDMARKS if n_rows > MAX_EXACT else LANDMARKS) if self.n_landmarks is None else self.n_landmarks
@@ -330,7 +330,7 @@ class PairwiseKernel(Kernel):
         return min(int(count), n_rows)
 
     def _draw_landmarks(self, X: Array) -> Array:
-        """Rows drawn at random, or the centres of k-means; in the order of their content either way."""
+        """Rows drawn at random, or the centres of k-means; ordered by content either way."""
         places = self.landmark_places(X)
         if self.landmarks == "kmeans" and len(places) < len(X):
             return k_means(X, len(places), check_random_state(self.random_state)).cluster_centers_
@@ -369,7 +369,7 @@ class PairwiseKernel(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class LandmarkSums:
-    """What the Nyström map needs of all rows.
+    """What the Nyström map needs from all rows.
 
     Attributes
     ----------

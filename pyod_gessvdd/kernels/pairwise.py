@@ -181,7 +181,7 @@ class Mixed(WidthKernel):
     For one view and gamma g this is the sum ``"0.5*laplacian(gamma=g/2) + 0.5*rbf(gamma=g)"``, in fewer passes.
 
     The first has a cusp and tells near rows apart, the second is smooth and keeps to what many rows have in common;
-    their mean finds nearly the outliers that the first finds in clean data, and is misled less by outliers among the
+    their mean finds nearly the same outliers in clean data as the first, and is misled less by outliers among the
     training rows.
 
     Parameters
@@ -248,7 +248,7 @@ class Mixed(WidthKernel):
         return np.full(len(X), float(self.view_weights_.sum()))
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
-        """The mean of what the kernels have."""
+        """The mean of the kernels' pullbacks."""
         pulled = []
         for cusped, smooth, x, y in self._weighted_views(X, Y):
             total = np.zeros_like(x)
@@ -268,7 +268,7 @@ class Mixed(WidthKernel):
     def _views(self, X: Array) -> list[Array]:
         return [X] if self.n_views_ == 1 else [np.ascontiguousarray(x) for x in np.hsplit(X, self.n_views_)]
 
-    # The same as scikit-learn's, whose checks of every block cost as much as the blocks of a few hundred landmarks.
+    # The same as scikit-learn's, whose checks per block cost as much as a block of a few hundred landmarks.
 
     def _cusped(self, X: Array, Y: Array, weight: float) -> Array | None:
         if weight == 0.0:
@@ -320,7 +320,7 @@ class Exponential(WidthKernel):
         return -(self.gamma_**2) * _summed_differences(X, Y, weighted)
 
     def _scaled_distances(self, X: Array, Y: Array) -> Array:
-        # Not through ‖x‖² + ‖y‖² − 2xᵀy: near zero its rounding would show, for the kernel has a cusp there.
+        # Not through ‖x‖² + ‖y‖² − 2xᵀy: near zero its rounding would show, as the kernel has a cusp there.
         distances: Array = scipy.spatial.distance.cdist(X, Y)
         distances *= self.gamma_
         return distances
@@ -365,7 +365,7 @@ class Polynomial(WidthKernel):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Sigmoid(WidthKernel):
-    """tanh(gamma xᵀy + coef0); not positive definite: the negative eigenvalues are left out, as the paper says."""
+    """tanh(gamma xᵀy + coef0); not positive definite: the negative eigenvalues are left out, as in the paper."""
 
     name = "sigmoid"
     positive_definite = False
@@ -391,12 +391,12 @@ class Cosine(PairwiseKernel):
         return pairwise.cosine_similarity(X, Y)
 
     def gram_diagonal(self, X: Array) -> Array:
-        """One for every row but zero."""
+        """One for every row, zero for a row of zeros."""
         return X.any(axis=1).astype(float)
 
 
 def _not_negative(kernel: PairwiseKernel, X: Array) -> Array:
-    """The rows, as an array that scikit-learn's compiled code takes, which does not know read-only ones."""
+    """The rows as a writable array: scikit-learn's compiled code does not accept read-only ones."""
     if X.min() < 0:
         raise ValueError(
             f"kernel {kernel.name!r} needs data that are not negative, such as counts, got {X.min():.6g}; "
@@ -486,7 +486,7 @@ class FunctionKernel(PairwiseKernel):
         return self.function(X, Y)
 
 
-#: What the hook registers; a function is handed over as it is and needs no name.
+#: What the hook registers; a function is passed as it is and needs no name.
 KERNELS = (
     RBF,
     LaplacianKernel,

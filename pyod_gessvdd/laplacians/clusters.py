@@ -17,7 +17,7 @@ def cluster_indicator(
 ) -> sp.csr_array:
     """The N × K matrix whose column c is 1_c, the indicator of cluster c; empty clusters are left out.
 
-    With sample weights its entries are they: the column sums are the numbers of samples in the clusters either way.
+    With sample weights, these are its entries: either way the column sums are the numbers of samples in the clusters.
     """
     N = len(Phi)
     if not isinstance(n_clusters, Integral) or n_clusters < 1:

@@ -23,8 +23,8 @@ class GivenLaplacian(Laplacian):
 
     Notes
     -----
-    With sample weights a copy of a row has the links of the row and none to its other copies: an edge counts w_i w_j
-    times and what a row's diagonal has beyond its edges, the row's sum, w_i times.
+    With sample weights, a copy of a row has the row's links and none to its other copies: an edge counts w_i w_j times,
+    and the excess of a row's diagonal over its edges, the row's sum, w_i times.
     """
 
     name = "given"
@@ -37,7 +37,7 @@ class GivenLaplacian(Laplacian):
     def of_rows(self, chosen: np.ndarray) -> GivenLaplacian:
         """The matrix without the other rows and their edges: every row keeps its sum.
 
-        Taking out edges of negative weight can make L indefinite. So a matrix that has some, or a row with a negative
+        Removing edges of negative weight can make L indefinite. So a matrix that has some, or a row with a negative
         sum, keeps its diagonal: the other rows count as if they were at the mean of the chosen ones.
         """
         L = as_graph(Graph.from_matrix(self.L), len(chosen), self).base

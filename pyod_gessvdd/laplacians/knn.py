@@ -22,9 +22,9 @@ Array = np.ndarray
 class KNN(Laplacian):
     """Symmetric nearest-neighbour graph, sparse.
 
-    Up to ``max_exact`` samples the graph is whole. Above, the neighbours of a random sample of points are searched
-    among all points, and their edges stand for all: the scatter S_x = Φᵀ L Φ of that graph is an unbiased estimate
-    of the whole graph's. Spectral regression needs the graph itself and refuses an estimate.
+    Up to ``max_exact`` samples the whole graph is built. Above, the neighbours of a random sample of points are
+    searched among all points, and their edges stand for all: the scatter S_x = Φᵀ L Φ of that graph is an unbiased
+    estimate of the whole graph's. Spectral regression needs the graph itself and refuses an estimate.
 
     With sample weights an edge has the weight w_i w_j, the number of pairs that it stands for. The neighbours are
     distinct rows of the data: this differs from repeating rows, whose nearest neighbours would be their own copies.
@@ -34,7 +34,7 @@ class KNN(Laplacian):
     n_neighbors : int, default=5
         The number of neighbours of each sample; the paper uses 5.
     max_exact : int, default=50000
-        The largest number of samples whose neighbours are all searched, which takes a time of N².
+        The largest number of samples whose neighbours are all searched, which takes O(N²) time.
     n_queries : int, default=1000
         The number of sampled points above that.
     """
@@ -54,7 +54,7 @@ class KNN(Laplacian):
         from sklearn.neighbors import NearestNeighbors
 
         self.check_neighbors(len(Phi))
-        # Among equally near points the search takes those it meets first: that must not be the order of the input.
+        # Among equidistant points the search takes those it meets first: that must not depend on the input's order.
         order = rows_by_content(Phi)
         ordered = Phi[order]
         search = NearestNeighbors(n_neighbors=self.n_neighbors).fit(ordered)
@@ -88,7 +88,7 @@ class KNN(Laplacian):
         """The edges of a sample of points, weighted so that their expected sum is the whole graph.
 
         Point i meets the edge {i, j} in its own list or in j's: an edge whose ends list each other can be drawn from
-        both sides, so each side brings half of it. Hence the neighbours' own lists are searched as well.
+        both sides, so each side contributes half of it. Hence the neighbours' own lists are searched as well.
         """
         N = len(Phi)
         self.check_queries(N)

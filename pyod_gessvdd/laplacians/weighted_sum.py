@@ -22,7 +22,7 @@ class WeightedSum(Laplacian):
     its scatter S_k has the trace of the total scatter S_t = Σ (φ_i − φ̄)(φ_i − φ̄)ᵀ: the units of a graph do not
     matter. Then the rule of auto-weighted multi-view learning (Nie, Li, Li: Parameter-Free Auto-Weighted Multiple Graph
     Learning, IJCAI 2016), w_k ∝ 1 / (2 √Tr(P S_k Pᵀ)), is evaluated at P = S_t^½, the principal directions in which
-    Algorithm 1 starts, each counted by its standard deviation. A graph that only repeats where the variance is gets a
+    Algorithm 1 starts, each weighted by its standard deviation. A graph that only repeats where the variance is gets a
     small weight, one that sees other directions a large one.
 
     Parameters
@@ -51,7 +51,7 @@ class WeightedSum(Laplacian):
         self.weights = weights
 
     def of_rows(self, chosen: Array) -> WeightedSum:
-        """The sum of what each graph is for these rows."""
+        """The sum of the graphs of these rows."""
         return WeightedSum([laplacian.of_rows(chosen) for laplacian in self.laplacians], self.weights)
 
     def build(self, Phi: Array, random_state: Any, sample_weight: Array | None = None) -> Graph:
@@ -91,14 +91,14 @@ class WeightedSum(Laplacian):
 
 
 def learn_weights(scatters: list[Array], names: list[str], total: Array, n_rows: int) -> tuple[Array, Array]:
-    """The weights of the graphs scaled to the trace of S_t, and with this scale in them, those of the graphs.
+    """The weights of the graphs scaled to the trace of S_t, and, with this scale included, those of the graphs.
 
     Parameters
     ----------
     scatters : list of ndarray of shape (F, F)
         S_k of each graph.
     names : list of str
-        What the graphs are called.
+        The graphs' names.
     total : ndarray of shape (F, F)
         S_t.
     n_rows : int

@@ -33,7 +33,7 @@ class Within(Laplacian):
         self.n_clusters = n_clusters
 
     def build(self, Phi: np.ndarray, random_state: Any, sample_weight: np.ndarray | None = None) -> Graph:
-        """L = I − Σ_c 1_c 1_cᵀ / N_c; with no more distinct rows than clusters, of one cluster, and a warning.
+        """L = I − Σ_c 1_c 1_cᵀ / N_c; with no more distinct rows than clusters, for one cluster, with a warning.
 
         With sample weights L = diag(w) − Σ_c w_c w_cᵀ / W_c, where w_c holds the weights of cluster c and W_c is their
         sum.
@@ -50,7 +50,7 @@ class Within(Laplacian):
 
 
 def _is_flat(Phi: np.ndarray, indicator: sp.csr_array) -> bool:
-    """Whether the clusters hold equal rows only, although the rows are not all equal."""
+    """Whether the clusters hold only equal rows, although the rows are not all equal."""
     sizes = indicator.sum(axis=0)
     sums = indicator.T @ Phi
     squares = float(np.einsum("ij,ij->i", Phi, Phi) @ indicator.sum(axis=1))

@@ -21,7 +21,7 @@ __all__ = ["KernelDual", "QPSolution", "SVDDDual", "solve_in_place", "solve_kern
 
 Array = np.ndarray
 
-#: An answer whose gap is above this is no answer; between ``tol`` and this it is used with a warning.
+#: An answer whose gap is above this is refused; between ``tol`` and this it is used with a warning.
 GAP_REFUSED = 0.1
 #: Kernel matrices are centred if their points are closer together than this share of their squared distance from the
 #: origin: up to there at most three digits are lost, and a copy is saved.
@@ -30,7 +30,7 @@ FAR_ORIGIN = 1e-3
 ROUNDING = 16 * float(np.finfo(float).eps)
 #: The largest coordinate, and the smallest mean square, of points whose squared distances keep all their digits.
 LARGEST, SMALLEST = 1e150, 1e-302
-#: What a backend that does not claim to be exact is held to, if ``tol`` asks for more.
+#: The tolerance for a backend that does not claim to be exact, if ``tol`` is smaller.
 INEXACT_TOL = 1e-6
 
 
@@ -52,7 +52,7 @@ def solve_svdd(
     Z : array of shape (N, d)
         The points.
     C : float, optional
-        The upper bound of α, in [1/N, 1]; above 1 equals 1 (every point inside).
+        The upper bound of α, in [1/N, 1]; values above 1 act as 1 (every point inside).
     nu : float, optional
         Instead of C: about the share of points outside, C = 1/(nu · N). With neither, nu = 0.1.
     sample_weight : array of shape (N,), optional
@@ -65,7 +65,7 @@ def solve_svdd(
     warm_start : array of shape (N,), optional
         The α of a related problem.
     residual2 : array of shape (N,), optional
-        r_i², the squared length of what each point has outside the space of Z. The centre lies in that space; squared
+        r_i², the squared length of each point's part outside the space of Z. The centre lies in that space; squared
         distances, R² and the objective include r_i². The sphere is that of the 2N points (z_i, ±r_i).
 
     Returns
@@ -113,14 +113,14 @@ def solve_in_place(
     warm_start: Array | None,
     residual2: Array | None = None,
 ) -> QPSolution:
-    """:func:`solve_svdd` for points that may be overwritten, with bounds and a feasible start that are known."""
+    """:func:`solve_svdd` for points that may be overwritten, with given bounds and a feasible start."""
     weights = None if upper.strides == (0,) else upper  # equal bounds are one number, repeated
     if weights is not None and not weights.all():
         used = np.flatnonzero(upper)
         solution = solve_in_place(Z[used], *_of_rows(used, upper, solver, tol, warm_start, residual2))
         return _spread(solution, used, upper)
     # Backends see points around the origin with a linear term of mean one, whatever the offset and the unit. A row
-    # counts as its bound does: one with hardly any weight must not decide in what unit the others are seen.
+    # counts as much as its bound: one with hardly any weight must not decide the unit of the others.
     offset, spread2 = _moved_home(Z, weights)
     if residual2 is not None:
         spread2 += _mean(residual2, weights)
@@ -140,11 +140,11 @@ def solve_in_place(
 
 
 def _moved_home(Z: Array, weights: Array | None) -> tuple[Array, float]:
-    """Take the mean off the points, in place; return it and their mean squared length."""
+    """Subtract the mean from the points, in place; return it and their mean squared length."""
     offset, spread2 = means_and_square(Z) if weights is None else (column_means(Z, weights), _mean_square(Z, weights))
     away2 = float(offset @ offset)
     if away2 <= RELATIVE_ZERO**2 * spread2:
-        offset[:] = 0.0  # rounding: they are around the origin already
+        offset[:] = 0.0  # rounding: they are already around the origin
         away2 = 0.0
     else:
         shift_rows(Z, offset, out=Z)
@@ -168,9 +168,9 @@ def _mean(values: Array, weights: Array | None) -> float:
 
 
 def _judge_columns(Z: Array, offset: Array) -> None:
-    """Set the columns to zero, in place, that hold no more than the rounding of their offset.
+    """Set to zero, in place, the columns that hold no more than the rounding of their offset.
 
-    A column of 1e8 rounds at 1e-8, where another one may have its values.
+    A column of 1e8 rounds at 1e-8, the size that another column's values may have.
     """
     sizes = np.maximum(Z.max(axis=0), -Z.min(axis=0))
     Z[:, sizes <= ROUNDING * np.abs(offset)] = 0.0
@@ -186,7 +186,7 @@ def _out_of_range(size: float) -> ValueError:
 def _of_rows(
     rows: Array, upper: Array, solver: QPBackend, tol: float, warm_start: Array | None, residual2: Array | None
 ) -> tuple[Array, QPBackend, float, Array | None, Array | None]:
-    """The arguments for some of the points: those whose α may be positive, for the others have no part in the scale."""
+    """The arguments for some of the points: those whose α may be positive, as the others do not affect the scale."""
     start, outside = (None if values is None else values[rows] for values in (warm_start, residual2))
     return upper[rows], solver, tol, start, outside
 
@@ -228,7 +228,7 @@ def solve_kernel_svdd(
     N, given = len(K), K
     diagonal = K.diagonal()
     means = K @ np.full(N, 1.0 / N)
-    # The mean squared distance from the mean: what is left of K's diagonal if the origin is moved there.
+    # The mean squared distance from the mean: the mean of K's diagonal once the origin is moved there.
     spread = float((diagonal - means).sum() / N)
     if spread <= 16 * np.finfo(float).eps * float(np.abs(diagonal).max()):
         K = np.zeros_like(K)  # what is left is rounding: all points are equal
@@ -248,13 +248,13 @@ def solve_kernel_svdd(
 def _solve(dual: SVDDDual, solver: QPBackend, warm_start: Array | None, scale2: float, offset: Array) -> QPSolution:
     """Let the backend solve the dual, unless there is nothing to solve, and certify its answer.
 
-    Squared lengths were divided by ``scale2`` after ``offset`` was taken off: the solution is in the units before.
+    Squared lengths were divided by ``scale2`` after ``offset`` was subtracted; the solution is in the original units.
     """
     upper, points = dual.upper, dual.K if isinstance(dual, KernelDual) else dual.Z
     C = dual.uniform_upper
     if (upper.sum() if C is None else C * len(upper)) <= 1.0 + RELATIVE_ZERO:
         answer = QPSolution(upper / upper.sum(), status="only one α is feasible")
-    elif points[0].any() or points.any():  # the first row answers for nearly all problems
+    elif points[0].any() or points.any():  # the first row settles nearly all problems
         start = warm_start if solver.supports_warm_start else None
         is_ours = type(solver).__module__.startswith("pyod_gessvdd.")
         answer = solver.solve(dual, start) if is_ours else _foreign_answer(dual, solver, start)

@@ -1,8 +1,8 @@
 """From a nearly optimal α of a kernel's dual to an exact one: an active-set method on which points are at a bound.
 
 With the points at their bounds known, the others are equally far from the centre, which is a linear system in their α.
-A round solves it and walks towards the solution; an α that reaches a bound stays there. Then the point at a bound whose
-distance most asks for another α becomes free. The dual's value only rises, and from LIBSVM's answer a few rounds do.
+A round solves it and walks towards the solution; an α that reaches a bound stays there. Then the point at a bound that
+gains most from another α becomes free. The dual's value only rises, and from LIBSVM's answer a few rounds suffice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Array = np.ndarray
 
 #: The relative duality gap that ends it; the slack of slopes that count as equal, for a linear term of mean one.
 SOLVED, EQUAL = 1e-12, 1e-14
-#: α within this share of its bound starts as being at the bound.
+#: An α within this share of its bound starts at the bound.
 AT_A_BOUND = 1e-6
 #: The ridge of the linear systems, relative to the matrix; in proximal form, which leaves the solution exact.
 RIDGE, NO_RIDGE = 1e-13, 1e-60
@@ -58,7 +58,7 @@ def settle(dual: KernelDual, alpha: Array, max_rounds: int = 300) -> tuple[Array
 
 
 def _wanted(alpha: Array, upper: Array, slope: Array) -> Array:
-    """The point at a bound that gains most by leaving it: one, because several at once get into each other's way."""
+    """The point at a bound that gains most by leaving it: only one, because several get in each other's way."""
     can_rise, can_fall = alpha < upper, alpha > 0.0
     free = can_rise & can_fall
     if free.any():
@@ -72,7 +72,7 @@ def _wanted(alpha: Array, upper: Array, slope: Array) -> Array:
 
 
 def _ascend(K: Array, slope: Array, alpha: Array, upper: Array) -> Array:
-    """The change of the free α that maximises the dual as long as none of them passes a bound and comes back."""
+    """The change of the free α that maximises the dual, as long as none of them passes a bound and comes back."""
     start, alpha = alpha, alpha.copy()
     free = np.arange(len(alpha))
     while free.size > 1:
@@ -88,8 +88,8 @@ def _ascend(K: Array, slope: Array, alpha: Array, upper: Array) -> Array:
         moved = np.where(at_low, 0.0, np.where(at_high, upper[free], moved))
         slope = slope - 2.0 * (K[:, free] @ (moved - alpha[free]))
         alpha[free] = moved
-        # A step that is blocked puts some α on its bound, unless bounds of very different size round it away: then
-        # it would be blocked for ever.
+        # A blocked step puts some α on its bound, unless bounds of very different size round it away: then it would be
+        # blocked for ever.
         if not blocked.any() or not (at_low | at_high).any():
             break
         free = free[~(at_low | at_high)]
@@ -119,7 +119,7 @@ def _newton(K: Array, slope: Array, pivot: int) -> Array:
 
 
 def _bent(K: Array, slope: Array, step: Array, low: Array, high: Array, length: float) -> Array:
-    """Along a step that passes bounds: to the first one or, with what has passed a bound put on it, on while it gains.
+    """Along a step that passes bounds: to the first one or, with every α past a bound put on it, on while it gains.
 
     Stopping at the first bound alone would cost a factorisation for each bound on the way.
     """
@@ -137,7 +137,7 @@ def _bent(K: Array, slope: Array, step: Array, low: Array, high: Array, length: 
 
 
 def _balanced(change: Array, low: Array, high: Array) -> Array:
-    """The change, within ``low`` and ``high``, that sums to zero by what is at neither end; no change if none does."""
+    """The change within ``low`` and ``high`` that sums to zero, by what is at neither end; none if that fails."""
     for _ in range(10):
         excess = float(change.sum())
         inside = (change > low) & (change < high)

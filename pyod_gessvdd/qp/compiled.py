@@ -1,9 +1,9 @@
 """The Frank–Wolfe descent of :mod:`frank_wolfe` for small problems, in loops that numba compiles.
 
 A paper-style grid search makes hundreds of thousands of fits with N ≈ 100, where a pass over the data costs less than
-the call of a NumPy function. The algorithm, its active set and its stopping rule are those of the NumPy version; the
-two agree to rounding (a test says so). The NumPy version does the work until a process has solved so many problems
-that importing this module, which makes numba compile it, is worth it; without numba it does all the work.
+a call to a NumPy function. The algorithm, its active set and its stopping rule are those of the NumPy version; the
+two agree to rounding (a test checks it). The NumPy version does the work until a process has solved so many problems
+that importing this module, which makes numba compile it, pays off; without numba it does all the work.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _solve_ridged(H: Array, b: Array, n: int) -> None:
         pivot = H[j, j]
         for k in range(j):
             pivot -= H[j, k] * H[j, k]
-        # Dependent vertices leave a pivot that is all rounding; the ridge keeps it positive.
+        # Dependent vertices leave a pivot that is pure rounding; the ridge keeps it positive.
         pivot = max(pivot, 1e-14 * trace + 1e-300) ** 0.5
         H[j, j] = pivot
         for i in range(j + 1, n):
@@ -171,7 +171,7 @@ def _descend(
     step: Array,
     moving: Array,
 ) -> int:
-    """Solve the dual into ``alpha``; return the number of passes, or −1 if more vertices stay than there is room.
+    """Solve the dual into ``alpha``; return the number of passes, or −1 if more vertices stay than there is room for.
 
     The first m vertices, at most one, are given with their images and weights.
     """
@@ -259,9 +259,9 @@ def _descend_from(
     center: Array,
     start: Array,
 ) -> tuple[Array, int]:
-    """:func:`_descend` in room of its own: handing over that many arrays takes longer than a small problem."""
+    """:func:`_descend` with its own workspace: passing that many arrays takes longer than a small problem."""
     N, d = Z.shape
-    # At most d + 2 vertices keep a positive weight; some room for those that rounding keeps longer.
+    # At most d + 2 vertices keep a positive weight; with some room for those that rounding keeps longer.
     room = d + 8
     center = center.copy()
     images, kappa, weights, vertices = np.empty((room, d)), np.empty(room), np.zeros(room), np.empty((room, N))
@@ -317,10 +317,10 @@ def descend(
     p0: Array,
     kappa0: float,
 ) -> tuple[Array, int]:
-    """Solve the dual from ``center``: α and the number of passes, −1 if it did not end within room and time.
+    """Solve the dual from ``center``: α and the number of passes, −1 if it ran out of room or time.
 
-    ``start`` is a feasible α, from whose centre it starts instead, or None. ``budget``, ``p0`` and ``kappa0`` are what
-    Σα must be, and what points whose α is known already contribute to Zᵀα and Σ α_i k_i: for a whole problem 1, 0, 0.
+    ``start`` is a feasible α, from whose centre it starts instead, or None. ``budget`` is what Σα must be, ``p0`` and
+    ``kappa0`` what points of known α contribute to Zᵀα and Σ α_i k_i: for a whole problem 1, 0, 0.
     """
     # One layout of each, so that numba compiles once.
     return _descend_from(

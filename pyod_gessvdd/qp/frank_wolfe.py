@@ -1,8 +1,8 @@
 """QP backend: fully corrective Frank–Wolfe over the capped simplex, with safe screening. Exact, O(N d) memory.
 
 The dual seen from R^{d+1} is: maximise κ − ‖p‖² over the polytope of the points (p, κ) = (Zᵀα, Σ α_i k_i).
-A pass over the data finds the vertex that the gradient at c = p likes best (one partial sort); a tiny active-set
-problem over the few vertices kept so far re-optimises their weights exactly.
+A pass over the data finds the best vertex for the gradient at c = p (one partial sort); a tiny active-set problem over
+the few vertices kept so far re-optimises their weights exactly.
 
 The primal P(c) is strongly convex, ‖c − c*‖² ≤ P(c) − D(α), so a gap bounds how far every distance and R can still
 move: a distance is that of (z_i, r_i) from (c, 0), and changes by no more than c moves. Points farther than that from
@@ -26,16 +26,16 @@ from pyod_gessvdd.qp.stopping import FULL_STEPS, NEGLIGIBLE, ROUNDING, STALLED
 Array = np.ndarray
 
 EPS = float(np.finfo(float).eps)
-#: What stands for a weight of zero, and for the ridge of equal vertices, in a denominator: no quotient overflows.
+#: What replaces a weight of zero, and the ridge of equal vertices, in a denominator: no quotient overflows.
 NO_WEIGHT, NO_RIDGE = 1e-200, 1e-60
 #: Below this many points a pass costs less than the bookkeeping of screening.
 SCREEN_ABOVE = 1000
 #: Up to this many dimensions compiled loops are faster than the matrix products of NumPy's version.
 LOOPS_UP_TO = 128
-#: So many small problems take NumPy about half a second, which is what loading compiled code takes at the least.
+#: This many small problems take NumPy about half a second, the least that loading compiled code takes.
 EARNED_AFTER = 1000
 _small_solves = count(1)
-#: The shell is thinned out when this many times fewer points are left; their copy is small then.
+#: The shell is thinned out when this many times fewer points are left; then their copy is small.
 THIN = 4
 #: From this many points on, a strided sample gives the first centre …
 SAMPLE_ABOVE = 20_000
@@ -61,8 +61,8 @@ class FrankWolfe(QPBackend):
         The largest number of passes.
     compiled : {"auto", True, False}, default="auto"
         Whether small problems are solved by code that numba compiles, if numba is installed. The first compilation on a
-        machine takes seconds: "auto" leaves it until the process has solved :data:`EARNED_AFTER` small problems, or
-        somebody else has asked for it. Both versions take the same steps and stop by the same rule, so that α and the
+        machine takes seconds: "auto" waits until the process has solved :data:`EARNED_AFTER` small problems, or
+        something else has triggered it. Both versions take the same steps and stop by the same rule, so that α and the
         centre agree to rounding wherever α is unique; only ``compiled=False`` gives the same bits whatever else the
         process has solved.
     """
@@ -92,11 +92,11 @@ class FrankWolfe(QPBackend):
         return QPSolution(alpha, n_iter=ended.n_passes, status=self.status(ended.n_passes), extras=extras)
 
     def status(self, passes: int) -> str:
-        """What the host is told after so many passes."""
+        """What the host is told after this many passes."""
         return "solved" if passes < self.max_iter else f"stopped after max_iter={self.max_iter} passes"
 
     def finish(self, shell: Shell, center: Array, start: Array | None = None) -> Ended:
-        """From a shell on, until nothing in it is undecided; ``start`` is a feasible α, whose centre then counts."""
+        """Go on from a shell until nothing in it is undecided; ``start`` is a feasible α, whose centre then counts."""
         outside: list[Array] = []
         passes = 0
         while True:
@@ -107,12 +107,12 @@ class FrankWolfe(QPBackend):
             outside.append(shell.rows_at(progress.band.outside))
             center, start = progress.center, None
             shell = shell.shrink(progress.band)
-        # A sum of vertices may pass a bound by its last bit.
+        # A sum of vertices may exceed a bound by its last bit.
         return Ended(outside, shell, np.minimum(progress.alpha, shell.dual.upper), passes)
 
 
 def _loops(compiled: bool | str) -> Any:
-    """The compiled descent if it is to be used now, else None."""
+    """The compiled descent if it should be used now, else None."""
     if compiled is False:
         return None
     is_loaded = _compiled_descend.cache_info().currsize > 0
@@ -144,7 +144,7 @@ class _Band(NamedTuple):
 
 
 class _Progress(NamedTuple):
-    """How far a shell got: α on it if it is solved (no band), else where to go on."""
+    """How far a shell got: α on it if it is solved (no band), else where to continue."""
 
     alpha: Array
     center: Array
@@ -176,7 +176,7 @@ class Shell(NamedTuple):
         return cls(dual, slice(None), 1.0, np.zeros(dual.Z.shape[1]), 0.0)
 
     def rows_at(self, indices: Array) -> Array:
-        """The rows of the whole problem that these points of the shell are."""
+        """The rows of the whole problem that these points of the shell correspond to."""
         return indices if isinstance(self.rows, slice) else self.rows[indices]
 
     def shrink(self, band: _Band) -> Shell:
@@ -222,13 +222,13 @@ class Shell(NamedTuple):
                 gains = scale - gap > best + ROUNDING * scale or gap < 0.5 * smallest
                 stalled = 0 if gains else stalled + 1
                 best, smallest = max(scale - gap, best), min(gap, smallest)
-                # The host's linear term has a mean of one: a primal value far below is rounding itself.
+                # The host's linear term has mean one: a primal value far below is rounding itself.
                 if gap <= ROUNDING * max(scale, EPS) or stalled == STALLED:
                     return _Progress(kept.alpha(self.dual.n_samples), center, iteration)
                 band = self._band(distances, vertex, gap)
                 if band is not None:
                     return _Progress(np.zeros(0), center, iteration, band)
-            del distances  # before the next pass makes others of their size
+            del distances  # before the next pass allocates others of the same size
             kept.add(vertex, 0.0 if kept.vertices else 1.0)
             center = kept.reoptimise(center)
         return _Progress(kept.alpha(self.dual.n_samples), center, max_iter)
@@ -244,7 +244,7 @@ class Shell(NamedTuple):
         if THIN * np.count_nonzero(undecided) > self.dual.n_samples:
             return None
         outside = distances > (radius + reach) ** 2
-        # All that are outside have their bounds in the vertex: what is left of it without the others is theirs.
+        # In the vertex all points outside are at their bounds: what it holds without the others is theirs.
         near = np.flatnonzero(farthest <= (radius + reach) ** 2)
         rows, alpha = vertex.indices[near], vertex.alpha[near]
         p = vertex.p - alpha @ self.dual.Z.take(rows, axis=0)
@@ -278,7 +278,7 @@ class Kept:
     def reoptimise(self, center: Array) -> Array:
         """Make the weights optimal, drop the vertices that have none, and return the new centre."""
         if len(self.vertices) > 1:
-            # Relative to the old centre, next to which the new one is: fewer digits are lost.
+            # Relative to the old centre, which the new one is close to: fewer digits are lost.
             relative = self.kappas - self.images @ (2 * center) + center @ center
             weights = minimise_on_simplex(self.images - center, relative, self.weights)
             self.weights[:] = weights
@@ -363,7 +363,7 @@ def _point(dual: SVDDDual, alpha: Array) -> Vertex:
 
 
 def _sampled_center(dual: SVDDDual) -> Array:
-    """A first centre from a strided sample, where a sample says anything about the points outside the sphere."""
+    """A first centre from a strided sample, where it tells anything about the points outside the sphere."""
     stride = dual.n_samples // SAMPLE_SIZE
     Z, upper = np.ascontiguousarray(dual.Z[::stride]), dual.upper[::stride] * stride
     if upper.max() * SAMPLE_OUTSIDE > 1 or upper.sum() < 1:

@@ -1,6 +1,6 @@
 """QP backend: a primal-dual interior-point method whose linear algebra is d × d, with a working set for large N.
 
-An independent second implementation beside Frank–Wolfe, so that the two can check each other. The problem
+An implementation independent of Frank–Wolfe, so that the two can check each other. The problem
 
     minimise ‖p₀ + Zᵀα‖² − Σ α_i k_i   subject to  Σα = b,  0 ≤ α ≤ u
 
@@ -33,7 +33,7 @@ CONVERGED = 1e-14
 PATIENCE = 5
 #: The share of the way to the nearest bound that a step takes …
 SHORT_OF_THE_BOUND = 0.9995
-#: … and, in the second attempt, so much less, towards this share of the complementarity.
+#: … and, in the second attempt, this smaller share, towards this share of the complementarity.
 CAUTIOUS, CAUTIOUS_TARGET = 0.9, 0.2
 
 
@@ -85,15 +85,15 @@ class InteriorPoint(QPBackend):
             if size >= N or dual.gap(alpha) <= 0.1 * dual.tol:
                 return self._finished(dual, alpha, steps, working_set=len(rows))
             center = alpha @ dual.Z
-            # The next shell lies around a better centre and, in case the points crowd there, is twice as thick.
+            # The next shell lies around a better centre and is twice as thick, in case the points crowd there.
             size = min(N, 2 * size)
 
     def _solve_whole(self, dual: SVDDDual, budget: float, p0: Array) -> tuple[Array, int]:
-        """α and the number of Newton steps; where the corrector leads in circles, a second attempt does without it."""
+        """α and the number of Newton steps; where the corrector goes in circles, a second attempt does without it."""
         upper = dual.upper
         if upper.sum() <= budget * (1 + RELATIVE_ZERO):
             return upper * (budget / upper.sum()), 0
-        # Bounds of very different size take the barrier out of the range of floating point; its merit then ends it.
+        # Bounds of very different size take the barrier out of floating-point range; its merit then ends it.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             alpha, merit, steps = _barrier(dual, budget, p0, self.max_iter)
         if merit > dual.tol:
@@ -105,7 +105,7 @@ class InteriorPoint(QPBackend):
         return alpha, steps
 
     def _finished(self, dual: SVDDDual, alpha: Array, steps: int, **extras: Any) -> QPSolution:
-        """The solution, polished if the barrier has stopped early, and with a status that says if that did not help."""
+        """The solution, polished if the barrier stopped early, with a status that tells whether that helped."""
         gap = dual.gap(alpha)
         if gap > dual.tol:
             alpha = polish(dual, alpha)
@@ -119,7 +119,7 @@ def _barrier(
 ) -> tuple[Array, float, int]:
     """Mehrotra's method for one problem; returns α, its merit (0 at the optimum) and the number of Newton steps.
 
-    With ``cautious`` there is no second order and shorter steps, which keep near the central path.
+    With ``cautious`` there is no second order, and steps are shorter, which keeps them near the central path.
     """
     N, upper = dual.n_samples, dual.upper
     # In units of the bounds: x in (0, 1), and its distance from 1 as a variable of its own, to keep its digits there.
@@ -138,7 +138,7 @@ def _barrier(
         merit = max(2 * N * mu, float(np.abs(r_dual).max())) / scale + abs(r_primal)
         if merit < best:
             best, best_x, since_best = merit, x, 0
-        # Rounding ends the progress before it ends the steps.
+        # Rounding stops the progress before it stops the steps.
         if merit <= CONVERGED or since_best == PATIENCE or not np.isfinite(merit) or mu <= 0.0:
             break
         since_best += 1
@@ -147,7 +147,7 @@ def _barrier(
         try:
             newton = _Newton(A, low / x + high / slack, upper)
         except scipy.linalg.LinAlgError:
-            break  # the barrier's diagonal has left the range of floating point: this is as far as it goes
+            break  # the barrier's diagonal has left the floating-point range: this is as far as it goes
         point = (r_dual, r_primal, low, high, x, slack)
         # Predictor: straight for the optimum. Corrector: its second order, and back towards the central path.
         dx, _, dl, dh = newton.step(*point, np.zeros(N), np.zeros(N), 0.0)

@@ -13,11 +13,11 @@ Array = np.ndarray
 
 
 class KernelDual(SVDDDual):
-    """The SVDD dual of points that are known by their inner products: ‖Zᵀα‖² is αᵀKα.
+    """The SVDD dual of points known by their inner products: ‖Zᵀα‖² is αᵀKα.
 
-    Any backend solves it: ``Z`` are coordinates with these inner products, computed when a backend first asks for them,
-    in O(N³), and ``take`` returns a dual in the same coordinates. The certificate needs none, and ``auto`` and
-    ``libsvm`` work with K itself.
+    Any backend solves it: ``Z`` are coordinates with these inner products, computed on first use, in O(N³), and
+    ``take`` returns a dual in the same coordinates. The certificate needs none, and ``auto`` and ``libsvm`` work with K
+    itself.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class KernelDual(SVDDDual):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        # The generated one would compute Z.
+        # The generated __repr__ would compute Z.
         return f"KernelDual(n_samples={self.n_samples}, tol={self.tol})"
 
     @cached_property
@@ -58,7 +58,7 @@ class KernelDual(SVDDDual):
     def certify(self, alpha: Array, product: Array | None = None) -> Certificate:
         """The duality gap and the interval of R² that belong to a feasible α; the centre has no coordinates.
 
-        ``product`` is Kα, if it is known.
+        ``product`` is Kα, if known.
         """
         product = self.K @ alpha if product is None else product
         distances = self.linear - 2.0 * product

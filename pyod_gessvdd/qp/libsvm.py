@@ -2,8 +2,8 @@
 
 With Σα = 1 the dual's value is −αᵀK'α for K'_ij = z_i·z_j − ½(k_i + k_j) = −½(‖z_i − z_j‖² + r_i² + r_j²), also on the
 diagonal: a one-class SVM with nu = 1/(N·C). Where all k_i are equal, as for an RBF kernel, the matrix K_ij = z_i·z_j
-itself serves. LIBSVM keeps its kernel in single precision, so that its part is to find roughly which points are at a
-bound; :func:`~pyod_gessvdd.qp.active_set.settle` makes the answer exact.
+itself serves. LIBSVM keeps its kernel in single precision, so its role is to find roughly which points are at a bound;
+:func:`~pyod_gessvdd.qp.active_set.settle` makes the answer exact.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ class LibSVM(QPBackend):
         weights = dual.upper[heavy] / largest
         nu = min(1.0, 1.0 / (largest * float(weights.sum())))
         model = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, max_iter=self.max_iter)
-        # LIBSVM needs no random numbers for this, but scikit-learn draws a seed from numpy's global ones unless given.
+        # LIBSVM needs no random numbers for this, but scikit-learn draws a seed from numpy's global state unless given.
         model.random_state = 0
         with warnings.catch_warnings():
-            # The host's certificate says whether the answer is good enough.
+            # The host's certificate decides whether the answer is good enough.
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(K, sample_weight=weights)
         alpha = np.zeros(dual.n_samples)

@@ -25,7 +25,7 @@ Array = np.ndarray
 class OSQP(QPBackend):
     """The operator-splitting solver OSQP.
 
-    A solver is kept between solves of the same size and given the new numbers, as in the iterations of one fit.
+    A solver is kept between solves of the same size, as in the iterations of one fit, and given the new numbers.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class OSQP(QPBackend):
         return kept[1], length
 
     def __getstate__(self) -> dict[str, Any]:
-        # A solver cannot be pickled, and is made anew when it is needed.
+        # A solver cannot be pickled; it is rebuilt when needed.
         return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
 
 

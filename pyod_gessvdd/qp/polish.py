@@ -17,7 +17,7 @@ def polish(dual: SVDDDual, alpha: Array) -> Array:
     """Make all points strictly between their bounds equally far from the centre, if that lowers the duality gap.
 
     LIBSVM keeps its kernel in single precision and OSQP stops at a tolerance: both find which points are at a bound,
-    and leave the last digits of the others open.
+    but leave the last digits of the others open.
     """
     alpha = project_to_feasible(alpha, dual.upper)
     candidates = [alpha, *(_newton(dual, alpha, share) for share in AT_A_BOUND)]
@@ -38,7 +38,7 @@ def _newton(dual: SVDDDual, alpha: Array, share: float) -> Array:
     distances, missing = dual.take(free).squared_distances(center), 1.0 - snapped.sum()
     ones = np.ones((len(free), 1))
     if len(free) > dual.Z.shape[1] + 1:
-        # The change moves the centre and the sum, d + 1 numbers: first these, then the smallest change that has them.
+        # The change moves the centre and the sum, d + 1 numbers: first these, then the smallest change that gives them.
         # Points of a sphere are all free, and their N × N system below took minutes.
         moved = _least_squares(np.hstack([2.0 * relative, ones]), distances)
         change = _least_squares(np.hstack([relative, ones]).T, np.append(moved[:-1], missing))

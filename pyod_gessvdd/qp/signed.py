@@ -1,6 +1,6 @@
 """The SVDD dual with negative examples (Tax and Duin, 2004), solved by any backend as a dual without signs.
 
-Labelled outliers are to lie outside: with the signed β_i = α_i of a row and −α_l of an outlier, c = Zᵀβ, it is
+Labelled outliers should lie outside: with the signed β_i = α_i of a row and −α_l of an outlier, c = Zᵀβ, it is
 
     maximise  Σ β_i k_i − ‖Zᵀβ‖²   subject to  Σ β_i = 1,  0 ≤ β_i ≤ u_i for rows,  −u_l ≤ β_l ≤ 0 for outliers.
 
@@ -94,7 +94,7 @@ def solve_signed(
     warm_start: Array | None = None,
     residual2: Array | None = None,
 ) -> QPSolution:
-    """:func:`solve_signed_svdd` with bounds that are known; ``warm_start`` is a β, Z is not changed.
+    """:func:`solve_signed_svdd` with given bounds; ``warm_start`` is a β, Z is not changed.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def solve_signed(
     upper : ndarray of shape (N,)
         u, the bounds of |β|.
     outliers : ndarray of bool of shape (N,)
-        Whose β is not positive.
+        The points whose β is not positive.
     solver, tol, residual2
         As in :func:`~pyod_gessvdd.qp.solve_in_place`.
     warm_start : ndarray of shape (N,), optional

@@ -9,5 +9,5 @@ STALLED = 3
 #: A step of the active set whose predicted decrease is below this share of the problem's scale changes nothing. Far
 #: below rounding: the gap is linear in the distance to the optimum where the objective is quadratic.
 NEGLIGIBLE = 1e-24
-#: A step that no weight blocks is a Newton step on a quadratic; so many of them in a row refine it to rounding.
+#: A step that no weight blocks is a Newton step on a quadratic; this many in a row refine it to rounding.
 FULL_STEPS = 3

@@ -22,7 +22,7 @@ MAPPED_BYTES = 256 << 20
 
 
 def as_source(X: Any) -> Source | None:
-    """The source that X is or stands for; None for what is in memory.
+    """The source that X is or stands for; None for data in memory.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def is_dask(X: Any) -> bool:
 
 
 def in_memory(source: Source) -> Any:
-    """All rows of a small source, with their names if they have any; a larger one as it is."""
+    """All rows of a small source, with column names if there are any; a larger source as it is."""
     if source.n_rows > SMALL_ROWS:
         return source
     rows = source.take(np.arange(source.n_rows))

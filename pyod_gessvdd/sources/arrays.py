@@ -18,8 +18,8 @@ Array = np.ndarray
 class ArraySource(Source):
     """The rows of an array.
 
-    A memory map is read from its file block by block: pages that were mapped once would count as memory in use until
-    the system wants them back.
+    A memory map is read from its file block by block: pages once mapped would count as memory in use until the system
+    reclaims them.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class _MappedFile:
 
     @classmethod
     def of(cls, X: Array) -> _MappedFile | None:
-        """None for an array in memory, and for a view of a map, whose place in the file is not known."""
+        """None for an array in memory, and for a view of a map, whose place in the file is unknown."""
         if not isinstance(X, np.memmap) or X.filename is None or not X.flags.c_contiguous:
             return None
         whole = X
@@ -90,7 +90,7 @@ class _MappedFile:
         return values.reshape(-1, width)
 
     def take(self, places: Array) -> Array:
-        """Some rows, each read for itself."""
+        """Some rows, each read separately."""
         self.check()
         width = self.shape[1] * self.dtype.itemsize
         rows = np.empty((len(places), self.shape[1]), self.dtype)
@@ -108,7 +108,7 @@ class _MappedFile:
 
 
 def fingerprint(path: Path) -> tuple[int, int]:
-    """A file's size and time of change, (-1, -1) if it has gone."""
+    """A file's size and modification time, (-1, -1) if it is gone."""
     try:
         status = os.stat(path)
     except OSError:
@@ -117,7 +117,7 @@ def fingerprint(path: Path) -> tuple[int, int]:
 
 
 def changed(path: Path) -> SourceError:
-    """What is said of a file that is another one than at the start of a fit."""
+    """The error about a file that has changed since the start of a fit."""
     return SourceError(
         f"{path} changed while it was read: every pass must see the same rows; fit again when nobody writes to it"
     )

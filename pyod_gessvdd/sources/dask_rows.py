@@ -25,8 +25,8 @@ SMALL_FUNCTION = 100_000
 class DaskSource(Source):
     """The rows of a Dask array or DataFrame; its own chunks or partitions are the blocks.
 
-    Every pass computes the blocks anew: ``persist`` a collection that is slow to load and fits into the memory of the
-    workers. Rows stay where they are; what travels is what the functions of a pass return.
+    Every pass computes the blocks again: ``persist`` a collection that is slow to load and fits into the memory of the
+    workers. Rows stay where they are; only what the functions of a pass return travels.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class DaskSource(Source):
                 _check_kind(kind, f"column {name!r} of the Dask DataFrame")
             self._dtypes = [str(kind) for kind in X.dtypes]
             self._blocks = X.to_delayed()
-            # Of these blocks, not by map_partitions: Dask may merge partitions on the way to either.
+            # From these blocks, not by map_partitions: Dask may merge partitions on the way to either.
             self._lengths = list(dask.compute(*[dask.delayed(len)(block) for block in self._blocks]))
         else:
             if X.ndim != 2:
@@ -71,7 +71,7 @@ class DaskSource(Source):
         self._numbers, self._blocks = kept, [self._blocks[place] for place in kept]
         self._lengths = [self._lengths[place] for place in kept]
         self._client = _client()
-        self._collection = X  # its futures go when it does
+        self._collection = X  # its futures are released with it
         self.n_rows = sum(self._lengths)
         self._starts = [int(start) for start in np.cumsum([0, *self._lengths[:-1]])]
 
@@ -85,11 +85,11 @@ class DaskSource(Source):
         return iter(self._computed(function))
 
     def total(self, function: Callable[[Array, Array], Result]) -> Result:
-        """The sum of what the function returns; a worker walks its blocks in small ones, which stay in its cache."""
+        """The sum of what the function returns; a worker splits its blocks into small ones, which stay in its cache."""
         return reduce(operator.add, self._computed(_InSmallBlocks(function)))
 
     def take(self, places: Array) -> Array:
-        """Some rows, asked of the blocks that have them."""
+        """Some rows, from the blocks that have them."""
         blocks = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
         found = self._computed(Taken(places), blocks.tolist())
         return np.concatenate(found) if found else np.empty((0, self.n_columns))
@@ -100,7 +100,7 @@ class DaskSource(Source):
         import dask
 
         if self._client is not None and self._client.status not in ("running", "connecting"):
-            # Without its client Dask would go on in this process.
+            # Without its client Dask would continue in this process.
             raise gone(f"the client is {self._client.status}")
         try:
             return dask.compute(*self._tasks(function, blocks))
@@ -131,14 +131,14 @@ class DaskSource(Source):
         apply = dask.delayed(_applied, pure=False)
         carried: Any = _Carried(function)
         if len(carried) > SMALL_FUNCTION:
-            # A node of its own: it travels once to each worker, not with each block. A small one goes with the blocks,
-            # for a worker that has the node and not the block might be chosen, and rows would move to it.
+            # A node of its own: it travels once to each worker, not with each block. A small one goes with the blocks:
+            # otherwise a worker that has the node but not the block might be chosen, and rows would move to it.
             carried = dask.delayed(carried, pure=False)
         tasks, homes = [], self._homes()
         for place in range(len(self._blocks)) if blocks is None else blocks:
             number, block = self._numbers[place], self._blocks[place]
             start, length = self._starts[place], self._lengths[place]
-            # Where the block is, unless that worker has gone: an idle worker would fetch the rows otherwise.
+            # Where the block is, unless that worker is gone: otherwise an idle worker would fetch the rows.
             workers = homes.get(block.key)
             with dask.annotate(workers=list(workers), allow_other_workers=True) if workers else nullcontext():
                 tasks.append(apply(carried, block, number, start, length, self._dtypes))
@@ -220,27 +220,27 @@ def _check_kind(kind: Any, what: str) -> None:
 
 
 def gone(why: str) -> SourceError:
-    """What is said of a scheduler that no longer answers."""
+    """The error about a scheduler that no longer answers."""
     return SourceError(f"the Dask scheduler went away during a pass over the rows ({why}); fit again when it is back")
 
 
 def is_of_connection(error: BaseException) -> bool:
-    """Whether an error is that of a connection, decided without importing ``distributed``."""
+    """Whether an error is a connection error, decided without importing ``distributed``."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & {"CommClosedError", "FutureCancelledError", "CancelledError"})
 
 
 def lazily(function: Callable[[Any], Array], X: Any, names: str | list[str], dtype: Any) -> Any:
-    """What a function gives for the rows of a Dask collection, as a lazy collection of the same kind.
+    """What a function returns for the rows of a Dask collection, as a lazy collection of the same kind.
 
     Parameters
     ----------
     function : callable
-        From rows to one value each, or to several.
+        Maps rows to one value each, or to several.
     X : dask.array.Array or dask.dataframe.DataFrame
         The rows. The index of a DataFrame is kept.
     names : str or list of str
-        What the values of a DataFrame's rows are called: one name for one value per row, which makes a Series.
+        The names of the values of a DataFrame's rows: one name for one value per row, which makes a Series.
     dtype : data-type
         Of the values.
     """

@@ -16,7 +16,7 @@ Array = np.ndarray
 
 
 def pyarrow_parquet() -> Any:
-    """The module ``pyarrow.parquet``, or one sentence about the extra that brings it."""
+    """The module ``pyarrow.parquet``, or a one-sentence error about the extra that installs it."""
     try:
         import pyarrow.parquet
     except ImportError as error:
@@ -87,7 +87,7 @@ def files_of(path: Path) -> list[Path]:
 def _numbers(batch: Any, names: list[str]) -> Array:
     block = np.empty((batch.num_rows, len(names)))
     for place, name in enumerate(names):
-        # A missing value becomes NaN, which the first pass names.
+        # A missing value becomes NaN, which the first pass reports.
         block[:, place] = batch.column(name).to_numpy(zero_copy_only=False)
     return block
 

@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 #: Numbers per block unless the source has blocks of its own: 4 MiB of float64.
 BLOCK_ELEMENTS = 1 << 19
-#: What the C library keeps of the memory of blocks; the most that it can be made to keep is 32 MiB.
+#: How much of the blocks' memory the C library keeps; it can be made to keep 32 MiB at most.
 KEPT_BYTES = 31 << 20
 #: Up to this many rows a source is read into memory and fitted there.
 SMALL_ROWS = 100_000
@@ -57,14 +57,14 @@ class Source(ABC):
         Parameters
         ----------
         function : callable
-            From a block of shape (n, D), float64, and the places of its rows, ascending, of shape (n,). It may run in
-            another process: what it returns travels, so it returns sums and not rows.
+            Takes a block of shape (n, D), float64, and the places of its rows, ascending, of shape (n,). It may run in
+            another process: what it returns travels, so it returns sums rather than rows.
         """
 
     def total(self, function: Callable[[Array, Array], Result]) -> Result:
         """The sum of what ``function`` returns for each block, by its ``+``, in the order of the rows.
 
-        Where blocks are in other processes they are added up there, and one sum of each travels.
+        Where blocks are in other processes, they are summed there, and one sum of each travels.
         """
         return reduce(operator.add, self.map(function))
 
@@ -74,12 +74,12 @@ class Source(ABC):
         return False
 
     def lazy(self, function: Callable[[Array, Array], tuple[Array, ...]], example: tuple[Array, ...]) -> list[Any]:
-        """Where the source is lazy: one lazy array for each array that the function returns of every block.
+        """Where the source is lazy: one lazy array for each array that the function returns for every block.
 
         Parameters
         ----------
         function : callable
-            From a block and the places of its rows to arrays with one value per row.
+            Maps a block and the places of its rows to arrays with one value per row.
         example : tuple of ndarray
             What it would return for no rows.
         """
@@ -100,30 +100,30 @@ class Source(ABC):
         return Chosen(self, keep)
 
     def mapped(self, function: Callable[[Array], Array], n_columns: int, row_cost: int = 0) -> Mapped:
-        """The rows after a function of each block, which is split where a row costs it more numbers than it has."""
+        """The rows after a function of each block, which is split where a row takes more numbers than it has."""
         return Mapped(self, function, n_columns, row_cost)
 
 
 def keep_memory() -> None:
-    """Make the C library keep the memory of blocks for the next instead of asking the system for fresh pages.
+    """Make the C library keep the memory of blocks for the next ones instead of asking the system for fresh pages.
 
-    These take longer than the sums over them. What decides is the largest array that was ever freed; this one is never
+    Fresh pages take longer than the sums over them. The largest array that was ever freed decides; this one is never
     touched.
     """
     np.empty(KEPT_BYTES // 8)
 
 
 def in_order(function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
-    """What a function returns for each of some arguments, in their order, worked out by as many threads as cores.
+    """What a function returns for each of some arguments, in their order, computed by as many threads as cores.
 
-    NumPy lets other threads run while it computes, and a block is too small for a BLAS that shares its products out.
+    NumPy lets other threads run while it computes, and a block is too small for BLAS to split its products.
 
     Parameters
     ----------
     function : callable
-        What is done to a block; several threads call it at the same time.
+        Applied to a block; several threads call it at the same time.
     arguments : iterable of tuple
-        Walked by the thread that asks for results, a little ahead of them.
+        Consumed by the thread that asks for results, a little ahead of them.
     """
     keep_memory()
     n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -147,12 +147,12 @@ def in_order(function: Callable[..., Result], arguments: Iterable[tuple[Any, ...
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Arrays of several blocks that add up by standing one after the other.
+    """Arrays of several blocks, whose sum is their concatenation.
 
     Attributes
     ----------
     blocks : list of tuple of ndarray
-        As many arrays of each block.
+        The same number of arrays for each block.
     """
 
     blocks: list[tuple[Array, ...]]
@@ -161,7 +161,7 @@ class Joined:
         return Joined([*self.blocks, *other.blocks])
 
     def arrays(self) -> tuple[Array, ...]:
-        """Each of them for all blocks."""
+        """Each array for all blocks."""
         return tuple(np.concatenate(parts) for parts in zip(*self.blocks, strict=True))
 
 
@@ -189,10 +189,10 @@ class _EveryNth:
 
 
 class Chosen(Source):
-    """The rows of a source that a condition holds for, with the places that they have there.
+    """The rows of a source for which a condition holds, with their places there.
 
-    The condition is asked once, and its answers are kept as one bit per row; where the source is lazy it is asked anew
-    in each pass, where the rows are.
+    The condition is evaluated once, and its answers are kept as one bit per row; where the source is lazy, it is
+    evaluated again in each pass, where the rows are.
     """
 
     def __init__(self, source: Source, keep: Callable[[Array, Array], Array]) -> None:
@@ -271,11 +271,11 @@ class Mapped(Source):
     source : Source
         The rows.
     function : callable
-        From a block to as many rows of ``n_columns`` numbers.
+        Maps a block to as many rows of ``n_columns`` numbers.
     n_columns : int
         How many these are.
     row_cost : int, default=0
-        The largest number of values that the function needs for a row: blocks become as small as that asks for.
+        The largest number of values that the function needs for a row: blocks are made as small as that requires.
     """
 
     def __init__(self, source: Source, function: Callable[[Array], Array], n_columns: int, row_cost: int = 0) -> None:

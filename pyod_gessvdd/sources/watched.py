@@ -1,4 +1,4 @@
-"""A source that reports how far each pass over it is."""
+"""A source that reports the progress of each pass over it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Array = np.ndarray
 
 
 def watched(source: Source) -> Source:
-    """The source, which reports its passes if anybody wants to see them."""
+    """The source, which reports its passes if progress is shown."""
     return Watched(source) if progress.is_shown() else source
 
 
 class Watched(Source):
-    """The rows of a source; each time they are read is a pass.
+    """The rows of a source; each reading is a pass.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Column:
             self._file = os.fdopen(handle, "wb")
 
     def append(self, values: Array) -> None:
-        """The values of the next rows."""
+        """Add the values of the next rows."""
         values = np.ascontiguousarray(values, dtype=self.dtype)
         if self._path is None:
             self._blocks.append(values)
@@ -53,7 +53,7 @@ class Column:
             _remove(self._path)
 
     def finished(self) -> Array:
-        """All values, as an array or as a map of the file, which goes when the map does."""
+        """All values, as an array or as a map of the file, which is removed with the map."""
         if self._path is None:
             return np.concatenate(self._blocks) if self._blocks else np.empty(0, self.dtype)
         self._file.close()
@@ -67,7 +67,7 @@ class Column:
 
 @contextlib.contextmanager
 def discarded_on_error(*columns: Column) -> Iterator[None]:
-    """Whatever fails inside, nothing of these columns stays behind."""
+    """If anything inside fails, nothing of these columns stays behind."""
     try:
         yield
     except BaseException:

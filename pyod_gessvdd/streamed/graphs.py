@@ -1,4 +1,4 @@
-"""The scatter S_x = Φᵀ L_x Φ of a graph over the rows of a source, by sums over blocks; L_x itself is never there."""
+"""The scatter S_x = Φᵀ L_x Φ of a graph over the rows of a source, by sums over blocks; L_x itself is never formed."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _between(laplacian: Between | Within, features: Source, total: Moments, rand
 
 
 class _ByCluster:
-    """For each cluster how many rows it has, and the sum of their differences from the mean."""
+    """For each cluster, the number of its rows and the sum of their differences from the mean."""
 
     def __init__(self, clusters: Any, mean: Array) -> None:
         self.clusters, self.mean = clusters, mean
@@ -152,7 +152,7 @@ def _knn(laplacian: KNN, features: Source, total: Moments, random_state: int) ->
 
 
 def _neighbours(features: Source, places: Array, count: int) -> Array:
-    """The places of the nearest other rows of some rows, of shape (n, count)."""
+    """The places of the rows nearest to some rows, themselves left out, of shape (n, count)."""
     points = features.take(places)
     found = np.full((len(places), 2, 0), np.nan)
     for block in features.map(_Nearest(points, places, count)):

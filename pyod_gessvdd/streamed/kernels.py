@@ -1,4 +1,4 @@
-"""A kernel's map of the rows of a source: landmarks that are drawn as in memory, and sums over blocks."""
+"""A kernel's map of the rows of a source: landmarks drawn as for rows in memory, and sums over blocks."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Array = np.ndarray
 
 
 def check_streamable_kernel(kernel: Kernel, n_rows: int) -> None:
-    """One sentence about a kernel that needs all rows in memory to be fitted, and which do not."""
+    """Raise one sentence about a kernel that needs all rows in memory to be fitted, and which do not."""
     if isinstance(kernel, PairwiseKernel) and kernel.input_is_rows:
-        kernel.is_exact(n_rows)  # refuses an exact map of so many rows, and names the other
+        kernel.is_exact(n_rows)  # refuses an exact map of so many rows, and names the alternative
     elif not (kernel.is_identity or kernel.learns_by_moments):
         raise ValueError(
             f"kernel {kernel.name!r} needs all rows in memory; linear, kernels with a Nyström map and random Fourier "
@@ -33,7 +33,7 @@ def check_streamable_kernel(kernel: Kernel, n_rows: int) -> None:
 
 
 def fit_kernel(kernel: Kernel, scaled: Source, known: Moments) -> Moments:
-    """Fit a kernel to scaled rows; mean and scatter of its features.
+    """Fit a kernel to scaled rows; return the mean and scatter of its features.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _landmarks(kernel: PairwiseKernel, scaled: Source, count: int) -> Array:
 
 
 def _features_moments(kernel: Kernel, scaled: Source, n_features: int) -> Moments:
-    """Mean and scatter of the features; those of a Nyström map are turned as in memory, by their largest entries."""
+    """Mean and scatter of the features; those of a Nyström map are oriented as in memory, by their largest entries."""
     row_cost = max(kernel.row_cost(scaled.n_columns), n_features)
     found = scaled.mapped(_Features(kernel, n_features), n_features, row_cost).total(_largest_and_moments)
     if not isinstance(kernel, PairwiseKernel):
@@ -119,7 +119,7 @@ class _Features:
 
 
 class _Unweighted:
-    """A function of rows and their weights, of rows that all count alike."""
+    """A function of rows and their weights, for rows that all count equally."""
 
     def __init__(self, function: Callable[[Array, Array], Any]) -> None:
         self.function = function

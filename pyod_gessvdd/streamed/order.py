@@ -17,9 +17,9 @@ from pyod_gessvdd.streamed.sums import Moments, moments, skewness_of
 Array = np.ndarray
 Values = Callable[[Array, Array], Array]
 
-#: Up to this many values are sorted as they are, 32 MiB of them; above, those next to the ranks asked for.
+#: Up to this many values, 32 MiB, are all sorted; above, only those next to the requested ranks.
 SORTED_VALUES = 1 << 22
-#: Above, the values of this many rows, evenly spaced, tell where to look.
+#: Above that, the values of this many rows, evenly spaced, tell where to look.
 EDGES = 1 << 17
 
 
@@ -33,7 +33,7 @@ class Spread:
 
     @classmethod
     def of(cls, numbers: Array) -> Spread:
-        """That of an array."""
+        """The spread of an array."""
         if not len(numbers):
             return cls(np.inf, -np.inf, Moments(0, np.zeros(1), np.zeros((1, 1))))
         mean = numbers.mean(keepdims=True)
@@ -45,18 +45,18 @@ class Spread:
 
 
 class OrderStatistics:
-    """The order of one number per row of a source; what a pass finds is kept for the next question.
+    """The order of one number per row of a source; what a pass finds is kept for the next query.
 
-    Up to :data:`SORTED_VALUES` values are sorted as they are. Above, and where the source is lazy and values would
-    travel, the values of some rows are edges, a pass counts the rows between them, and another fetches the few that
-    are next to the ranks asked for.
+    Up to :data:`SORTED_VALUES` values are all sorted. Above, and where the source is lazy and values would travel, the
+    values of some rows are edges, a pass counts the rows between them, and another fetches the few next to the
+    requested ranks.
 
     Parameters
     ----------
     source : Source
         The rows.
     values : callable
-        From a block and the places of its rows to one number each.
+        Maps a block and the places of its rows to one number per row.
     """
 
     def __init__(self, source: Source, values: Values) -> None:
@@ -78,14 +78,14 @@ class OrderStatistics:
 
     @cached_property
     def spread(self) -> Spread:
-        """The smallest and the largest number, mean and deviation; they come with the order."""
+        """The smallest and the largest number, mean and deviation; a by-product of the order."""
         return Spread.of(self._all[0]) if self.sorts_all else self._counts[2]
 
     @cached_property
     def _counts(self) -> tuple[Array, Array, Spread]:
         """The edges, ascending, how many rows lie up to each and above the last, and the spread of all."""
         source = self.source
-        # The values of a lazy source travel: as few as leave few between two of them.
+        # The values of a lazy source travel: as few as leave few rows between two of them.
         n_edges = min(max(source.n_rows // 500, 1000), EDGES // 8) if source.is_lazy else EDGES
         stride = ceil(source.n_rows / n_edges)
         edges = np.unique(np.concatenate(list(source.map(_Strided(self.values, stride)))))
@@ -118,7 +118,7 @@ class OrderStatistics:
         return numbers[picked], rows[picked]
 
     def quantiles(self, shares: Any) -> Array:
-        """Exact quantiles, interpolated as NumPy does it."""
+        """Exact quantiles, interpolated as in NumPy."""
         last = self.source.n_rows - 1
         wanted = np.asarray(shares, dtype=float) * last
         below = np.floor(wanted).astype(int)
@@ -129,17 +129,17 @@ class OrderStatistics:
         return low + (high - low) * (wanted - below)
 
     def sketch(self, count: int) -> Array:
-        """So many evenly spaced order statistics: exact where all values are sorted, else interpolated between edges.
+        """Evenly spaced order statistics, ``count`` of them: exact where all values are sorted, else interpolated.
 
-        Between the values of two sampled rows next to each other, of :data:`EDGES`, lies about one part in this many of
-        all rows, and ranks are exact at both: a rank misses by about 1e-5 of all rows, and hardly ever by 1e-4; with
-        the fewer edges of a lazy source by about 1e-4, and hardly ever by 1e-3.
+        They are interpolated between the values of sampled rows, the edges, where ranks are exact. Between two of the
+        :data:`EDGES` lies about one part in that many of all rows: a rank is off by about 1e-5 of all rows, and hardly
+        ever by 1e-4; with the fewer edges of a lazy source by about 1e-4, and hardly ever by 1e-3.
         """
         wanted = np.linspace(0, self.source.n_rows - 1, count)
         if self.sorts_all:
             return self._sorted[np.unique(wanted.round().astype(int))]
         edges, counts, _ = self._counts
-        # An edge's rank: what is not above it.
+        # An edge's rank counts what is not above it.
         return np.interp(wanted, np.cumsum(counts)[:-1] - 1.0, edges)
 
 
@@ -149,13 +149,13 @@ def draw_by_content(source: Source, count: int, random: np.random.RandomState, *
     Parameters
     ----------
     source : Source
-        The rows as they are ordered by, usually scaled.
+        The rows in the form that orders them, usually scaled.
     count : int
         How many.
     random : RandomState
         Draws their ranks.
     sort : bool, default=True
-        Whether the places come in ascending order, else in that of the rows' content.
+        Whether the places are in ascending order, or else in the order of the rows' content.
     """
     ranks = np.sort(random.choice(source.n_rows, count, replace=False))
     direction = content_direction(skewness_of(source, moments(source)))
@@ -212,7 +212,7 @@ class _Counted:
         if len(numbers) < len(self.edges):
             counts = np.bincount(np.searchsorted(self.edges, numbers), minlength=len(self.edges) + 1)
         else:
-            # Sorting many numbers and looking the edges up in them takes half the time.
+            # For many numbers, sorting them and looking the edges up takes half the time.
             up_to = np.searchsorted(np.sort(numbers), self.edges, side="right")
             counts = np.diff(up_to, prepend=0, append=len(numbers))
         return _Counts(counts, Spread.of(numbers))

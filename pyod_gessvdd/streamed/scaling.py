@@ -32,7 +32,7 @@ def learn_scaling(rows: Source, known: Moments, kernel: Kernel, *, center: bool,
     known : Moments
         Their columns' means and variances.
     kernel, center, standardize
-        As in memory.
+        As for rows in memory.
     """
     scaling = Scaling.assembled(
         center=center,
@@ -47,7 +47,7 @@ def learn_scaling(rows: Source, known: Moments, kernel: Kernel, *, center: bool,
 
 
 def _columns(rows: Source) -> Iterator[Array]:
-    """The columns, whole or, of very many rows, a sample of each."""
+    """The columns, whole or, for very many rows, a sample of each."""
     stride = ceil(rows.n_rows / RANKED_ROWS)
     at_once = max(1, HELD_BYTES * stride // (8 * rows.n_rows))
     for start in range(0, rows.n_columns, at_once):
@@ -56,7 +56,7 @@ def _columns(rows: Source) -> Iterator[Array]:
 
 
 class _Some:
-    """Some columns of every so-manieth row."""
+    """Some columns of every n-th row."""
 
     def __init__(self, start: int, stop: int, stride: int) -> None:
         self.start, self.stop, self.stride = start, stop, stride

@@ -1,16 +1,16 @@
 """The sphere around the points of a source: Frank–Wolfe by sums over blocks, then exactly on the shell that is left.
 
-A pass at a centre c adds up, between a few thresholds t, the points of each cap {i : d_i > t}, with d_i the squared
+A pass at a centre c sums, between a few thresholds t, the points of each cap {i : d_i > t}, with d_i the squared
 distance from c. Two things follow from one pass, for any thresholds:
 
-- an upper bound of the primal value, P(c) ≤ t + C · Σ max(0, d_i − t) for every t (Rockafellar and Uryasev's form of
+- an upper bound on the primal value, P(c) ≤ t + C · Σ max(0, d_i − t) for every t (Rockafellar and Uryasev's form of
   the CVaR), so that the gap to any feasible α is certain;
 - a vertex that is nearly the best one: C on the largest cap with fewer than 1/C points, and what is left spread over
   the points up to the next threshold.
 
 The weights of the vertices, and with them the next centre, come from the same small active-set problem as in memory. By
-the gap, points farther from the sphere than centre and radius can still move are decided; once few enough are not, they
-are fetched with their places, and :class:`~pyod_gessvdd.qp.frank_wolfe.Shell` solves what is left of the problem to
+the gap, points farther from the sphere than centre and radius can still move are decided; once few enough remain, they
+are fetched with their places, and :class:`~pyod_gessvdd.qp.frank_wolfe.Shell` solves the rest of the problem to
 rounding. So the solution is that of all points, and only sums and the shell have left the blocks.
 """
 
@@ -33,20 +33,20 @@ from pyod_gessvdd.qp.frank_wolfe import FrankWolfe, Kept, Shell, Vertex
 from pyod_gessvdd.sources.source import Joined, Source
 
 Array = np.ndarray
-#: From rows to Z and r²/ρ, or None.
+#: Maps rows to Z and r²/ρ, or None.
 PointsOf = Callable[[Array], tuple[Array, Array | None]]
 
 #: A sample of one in this many rows, fewer where they travel, within limits, gives centres and tells where thresholds
 #: lie.
 SAMPLE_SHARE, LOCAL_SAMPLE_SHARE, SMALLEST_SAMPLE, LARGEST_SAMPLE = 500, 50, 4000, 100_000
 #: The points that are still open are fetched once they are this many, or one in this many of all: few where they
-#: travel, else as many as fit into this many bytes, for they save passes.
+#: travel, else as many as fit into this many bytes, as they save passes.
 SMALL_SHELL, SHELL_SHARE, LOCAL_SHARE, SHELL_BYTES = 10_000, 400, 50, 32 << 20
 #: The thresholds of a pass, and the standard deviations of a sampled quantile that the first ones span.
 THRESHOLDS, SPAN = 33, 5.0
-#: What is fetched where there is nothing to hope for.
+#: The band that is fetched where nothing is worth fetching.
 NO_BAND = (0.0, 0.0)
-#: After this many passes the open points are fetched however many they are.
+#: After this many passes the open points are fetched however many there are.
 MAX_PASSES = 40
 
 
@@ -59,7 +59,7 @@ def sample_of(rows: Source) -> Array:
 
 @dataclass(frozen=True)
 class StreamedSolution(QPSolution):
-    """The solution for the points of a source: α of the shell, and the rule that gives it to all others.
+    """The solution for the points of a source: α of the shell, and the rule that gives the α of all others.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class StreamedSolution(QPSolution):
     n_outside : int
         How many rows these are.
     points_of : callable
-        From rows to the points that this is a solution for.
+        Maps rows to the points that this is a solution for.
     alpha_mean : ndarray of shape (F,)
         Σ α φ of the features φ.
     S_alpha : ndarray of shape (F, F)
@@ -97,7 +97,7 @@ class StreamedSolution(QPSolution):
 
 
 def _alpha(distances: Array, limit: float, C: float, alpha: Array, places: Array, rows: Array) -> Array:
-    """α of some rows: that of the shell on it, elsewhere C beyond a limit that lies in the shell, and 0 up to it."""
+    """α of some rows: the shell's own on it, elsewhere C beyond a limit that lies in the shell, and 0 up to it."""
     found = np.where(distances > limit, C, 0.0)
     place = np.minimum(np.searchsorted(places, rows), len(places) - 1)
     in_shell = places[place] == rows
@@ -111,10 +111,10 @@ class Home:
     Parameters
     ----------
     points_of : callable
-        From rows to points and squared residuals. One that has a ``product``, W and b with z = Wx − b after
-        ``before``, is taken by it: offset and unit are part of the product then.
+        Maps rows to points and squared residuals. If it has a ``product``, W and b with z = Wx − b after ``before``,
+        that is used: offset and unit are then part of the product.
     sample : ndarray of shape (n, D)
-        Rows that offset and unit are taken from.
+        Rows that give offset and unit.
     """
 
     def __init__(self, points_of: PointsOf, sample: Array) -> None:
@@ -173,7 +173,7 @@ class Seen(NamedTuple):
         return away + c, self.distances[chosen] + away @ (2.0 * c) + c @ c
 
     def sums(self, chosen: Array) -> Array:
-        """1, d, k and z added up over those for which a condition holds."""
+        """1, d, k and z summed over those for which a condition holds."""
         c, n = self.center, float(np.count_nonzero(chosen))
         away, d = chosen.astype(float) @ self.away, float(self.distances.sum(where=chosen))
         return np.concatenate([[n, d, d + 2.0 * (away @ c) + n * (c @ c)], away + n * c])
@@ -195,7 +195,7 @@ def solve(
     rows : Source
         The rows.
     points_of : callable
-        From a block of rows to their points Z and squared residuals, or None.
+        Maps a block of rows to their points Z and squared residuals, or None.
     C : float
         The bound of α, the same for every row.
     sample : ndarray of shape (n, D)
@@ -203,9 +203,9 @@ def solve(
     backend : FrankWolfe
         Solves what the passes leave.
     tol : float
-        The relative duality gap to reach; a larger one is warned about.
+        The relative duality gap to reach; a larger one causes a warning.
     features_of : callable, optional
-        From a block of rows to the features whose sums with α are wanted; the points unless given.
+        Maps a block of rows to the features whose sums with α are wanted; the points unless given.
     """
     home = Home(points_of, sample)
     passes = _Passes(rows, home, C, sample, backend)
@@ -293,7 +293,7 @@ class _Passes:
         best: tuple[float, float, float, Array] | None = None
         newton, last_gap = _Newton(self.C, self.Z.shape[1]), np.inf
         while True:
-            # Points travel only once on the mere hope that they are those that stay open.
+            # Points travel only once in the mere hope that they are those that stay open.
             hopes = self.n_passes == (2 if self.rows.is_lazy else 1) or (self.n_passes > 1 and not self.rows.is_lazy)
             band = self._band(center, float(thresholds[THRESHOLDS // 2]), room) if hopes else NO_BAND
             found = self._pass(center, thresholds, band)
@@ -314,7 +314,7 @@ class _Passes:
                 self.n_passes += 1
                 low, high, center = best[1:]
                 return self._shell(self.rows.total(_Caps(self.home, center, thresholds, (low, high))), center)
-            # What the sample's quantile misses of the true one at this centre, it misses at the next too.
+            # The error of the sample's quantile at this centre is its error at the next too.
             missed = (found.low + found.high) / 2 - self._sampled_quantile(distances)
             width = max(4.0 * (found.high - found.low), 1e-3 * (thresholds[-1] - thresholds[0]))
             if gap < last_gap / 4.0:
@@ -332,7 +332,7 @@ class _Passes:
         return max(5 * SMALL_SHELL, min(n_rows // LOCAL_SHARE, SHELL_BYTES // (8 * (d + 2))))
 
     def _band(self, center: Array, middle: float, room: int) -> tuple[float, float]:
-        """Squared distances on both sides of a threshold between which there is nearly as much as may be fetched."""
+        """Squared distances on both sides of a threshold between which lie nearly as many points as may be fetched."""
         away = np.abs(np.sqrt(self._sampled_distances(center)) - sqrt(max(middle, 0.0)))
         n_near = int(0.8 * min(1.0, room / self.rows.n_rows) * len(away))
         if n_near < 10:
@@ -341,7 +341,7 @@ class _Passes:
         return max(sqrt(max(middle, 0.0)) - width, 0.0) ** 2, (sqrt(max(middle, 0.0)) + width) ** 2
 
     def _first_center(self) -> Array:
-        """That of the sample alone, if enough of it would be outside its sphere, else its mean."""
+        """The centre of the sample alone, if enough of it would be outside its sphere, else its mean."""
         bound = self.C * self.rows.n_rows / len(self.Z)
         if bound > 0.5:
             return self.Z.mean(axis=0)
@@ -408,22 +408,22 @@ class _Passes:
 
 
 class _Newton:
-    """Newton's step for the centre: where a smooth P(c) that has this slope and this curvature is least.
+    """Newton's step for the centre: to the minimum of a smooth P(c) with this slope and this curvature.
 
     The slope of P is 2(c − p), with p the mean of the cap. When c moves by δ, points leave the cap and others enter
-    where their distance is next to the threshold t, and p moves by −2C·S_t·δ, where S_t is the scatter of the points
-    per unit of t. So c* − c ≈ (I + 2C·S_t)⁻¹ (p − c). Of many points between two thresholds S_t is known well, far
-    better than from a sample, and two or three steps reach what many vertices would be needed for.
+    where their distance is close to the threshold t, and p moves by −2C·S_t·δ, where S_t is the scatter of the points
+    per unit of t. So c* − c ≈ (I + 2C·S_t)⁻¹ (p − c). With many points between two thresholds S_t is known well, far
+    better than from a sample, and two or three steps do what would take many vertices.
     """
 
     def __init__(self, C: float, d: int) -> None:
         self.C, self.n_near, self.curvature = C, 10 * d, np.empty((0, d))
 
     def step(self, center: Array, found: _Found, thresholds: Array, otherwise: Array) -> Array:
-        """The next centre; another one where too few points were near the sphere so far."""
+        """The next centre; ``otherwise`` where too few points have been near the sphere so far."""
         between = found.fetched.sums[:-1].sum(axis=0)
         if between[0] >= self.n_near:
-            # The pass that saw most of them knows best.
+            # The pass that saw the most of them knows best.
             self.n_near, d = between[0], len(center)
             scatter = found.fetched.near - np.outer(between[3:], between[3:]) / between[0]
             self.curvature = np.eye(d) + 2.0 * self.C / (thresholds[-1] - thresholds[0]) * _symmetric(scatter)
@@ -434,7 +434,7 @@ class _Newton:
 
 @dataclass(frozen=True, eq=False)
 class _Fetched:
-    """What a pass adds up: per threshold, zzᵀ between the first and the last, beyond the band; the band's points."""
+    """What a pass sums: per threshold, zzᵀ between the first and the last, beyond the band; the band's points."""
 
     sums: Array
     near: Array
@@ -452,7 +452,7 @@ class _Fetched:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What a pass finds: a vertex, an upper bound of the primal value, and two ends between which R² at c lies."""
+    """What a pass finds: a vertex, an upper bound on the primal value, and an interval that holds R² at c."""
 
     vertex: Vertex
     primal: float

@@ -17,7 +17,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """How many rows, their mean, and their scatter around it.
+    """The number of rows, their mean, and their scatter around it.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Moments:
             return self if self.n_rows else other
         n_rows = self.n_rows + other.n_rows
         away = other.mean - self.mean
-        # Chan, Golub and LeVeque: what the two means are apart is scatter too.
+        # Chan, Golub and LeVeque: the distance between the two means is scatter too.
         between = np.outer(away, away)
         return Moments(
             n_rows,
@@ -52,7 +52,7 @@ class Moments:
         return self.scatter + self.n_rows * np.outer(self.mean, self.mean)
 
     def after(self, scaling: Scaling) -> Moments | None:
-        """Those of the rows after a scaling; None for one that does more than shift and divide."""
+        """The moments of the rows after a scaling; None for one that does more than shift and divide."""
         if not scaling.is_affine:
             return None
         scale = np.ones_like(self.mean) if scaling.scale is None else scaling.scale
@@ -79,7 +79,7 @@ def moments(source: Source) -> Moments:
 
 
 def skewness_of(source: Source, known: Moments) -> Array:
-    """The skewness of each column, as :func:`~pyod_gessvdd.linalg.rows_by_content` counts it."""
+    """The skewness of each column, as :func:`~pyod_gessvdd.linalg.rows_by_content` computes it."""
     third = source.total(_ThirdMoments(known.mean))
     return skewness(third[0], third[1], known.n_rows)
 

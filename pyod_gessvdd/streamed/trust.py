@@ -23,20 +23,20 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class TrustRule:
-    """Whether a row is closer than the limit; the rows that the wide description was learnt from as if left out.
+    """Whether a row is closer than the limit; rows that the wide description was learnt from count as if left out.
 
     Attributes
     ----------
     scaling : Scaling
-        What scales the rows first.
+        Applied to the rows first.
     wide : Wide
         The wide description.
     places, scores : ndarray of shape (n,)
         Its rows, ascending, and their scores as if left out.
     below : float
-        What a trusted row's score is below.
+        The bound that a trusted row's score is below.
     history : list of dict
-        The rounds that the description was found in.
+        The rounds in which the description was found.
     """
 
     scaling: Scaling
@@ -82,14 +82,14 @@ def trust_rule(
     known : Moments
         Their columns' means and variances.
     kernel, share, random_state, standardize, center
-        As in memory.
+        As for rows in memory.
     """
     scaling = learn_scaling(rows, known, kernel, center=True, standardize="signed_log" if standardize else False)
     scaled = rows.mapped(scaling.apply, rows.n_columns)
     places = draw_by_content(scaled, MAX_ROWS, check_random_state(random_state))
     sample = scaling.apply(rows.take(places))
     wide, kept, history = concentrated(kernel, scaling, sample, share, random_state, None, center)
-    # New rows are measured by the metric of the last round, as in memory: leaving rows out learns another.
+    # New rows are measured by the metric of the last round, as in memory: scoring rows as if left out learns another.
     measured = copy(wide)
     # What travels with the rule is the metric, not the rows that it was learnt from.
     measured.Phi, measured.missed, measured.weights = wide.Phi[:0], wide.missed[:0], wide.weights[:0]
@@ -97,6 +97,6 @@ def trust_rule(
     limit, median = (float(value) for value in OrderStatistics(rows, rule.distances).quantiles([share, 0.5]))
     below = surely_below(limit)
     if not median < below:
-        # Equal rows across the limit, without which less than half would be left: they are trusted together.
+        # Equal rows straddle the limit, and without them less than half would be left: they are trusted together.
         below = float(np.nextafter(2.0 * limit - below, np.inf))
     return replace(rule, below=below)

@@ -1,1 +1,1 @@
-"""How Q moves: the three sub-algorithms of the paper, one per file."""
+"""How Q moves: the paper's three sub-algorithms and later ones, one per file."""

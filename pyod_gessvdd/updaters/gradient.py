@@ -37,10 +37,10 @@ class Gradient(Updater):
         η; the detector's ``step_size`` if None.
     psi : {0, 1, 2, 3}, str, Laplacian or matrix, optional
         Which λ: 0 none; 1 ones, which vanishes on centred features; 2 α; 3 α of the samples on the sphere (0 < α < C)
-        and 0 elsewhere. Or a graph, as for the detector's ``laplacian``. The detector's ``psi`` if None and if it has
+        and 0 elsewhere. Or a graph, as for the detector's ``laplacian``. If None, the detector's ``psi`` if it has
         one, else 0.
     beta : float, optional
-        β, the weight of ψ (paper eq. ``langSSVDD``); the detector's ``beta`` if None and if it has one, else 0.01.
+        β, the weight of ψ (paper eq. ``langSSVDD``); if None, the detector's ``beta`` if it has one, else 0.01.
     random_state : int, RandomState or None
         Seeds the graph of ψ; the detector's if None.
     """
@@ -88,7 +88,7 @@ class Gradient(Updater):
         return QS
 
     def _regulariser(self, psi: Any, state: UpdateState) -> Regulariser | None:
-        """ψ; the scatter of a graph is found once in a fit."""
+        """ψ; the scatter of a graph is computed once per fit."""
         if isinstance(psi, Integral):
             return PSI.get(int(psi))
         return state.once(__name__, "psi", lambda: GraphPenalty([self._graph_scatter(psi, state)]))

@@ -16,11 +16,11 @@ class Armijo:
     Parameters
     ----------
     share : float, default=1e-4
-        Of the fall that the slope promises, so much must come.
+        The share of the fall promised by the slope that must be reached.
     shrink : float, default=0.5
-        What a refused step is multiplied with.
+        What a refused step is multiplied by.
     max_trials : int, default=30
-        After this many refused steps there is none: the value cannot fall any more in floating point.
+        After this many refused steps the search gives up: the value cannot fall any further in floating point.
     """
 
     share: float = 1e-4
@@ -40,9 +40,9 @@ class Armijo:
         Parameters
         ----------
         value : callable
-            What should fall.
+            The function that should fall.
         path : callable
-            From a step length to the point there.
+            Maps a step length to the point there.
         start : float
             The value at step 0.
         slope : float
@@ -55,7 +55,7 @@ class Armijo:
         for _ in range(self.max_trials):
             point = path(step)
             reached = value(point)
-            # Strictly lower too: a promised fall below rounding would let a step pass that changes nothing.
+            # Strictly lower too: if the promised fall is below rounding, a step that changes nothing would pass.
             if reached < start and reached <= start + self.share * step * slope:
                 return point, reached
             step *= self.shrink

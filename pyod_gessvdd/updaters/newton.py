@@ -13,7 +13,7 @@ from pyod_gessvdd.updaters.whitened import WhitenedProblem, retract
 
 Array = np.ndarray
 
-#: A curvature below this share of the largest is taken for this share: a tie has no Newton step.
+#: A curvature below this share of the largest is raised to it: a tie has no Newton step.
 FLAT = 1e-10
 
 
@@ -32,7 +32,7 @@ class Newton(Updater):
     The fallback: in an entry whose curvature has the wrong sign for the direction wanted (the subspace would have to
     exchange that eigenvector), the model has no optimum, and the step follows the gradient instead, divided by the
     curvature's absolute value. A step is cut to 45 degrees, and halved until the criterion improves (Armijo's rule):
-    the criterion never worsens; if no step improves it, Q comes back as it is. The optimum is that of
+    the criterion never worsens; if no step improves it, Q is returned as it is. The optimum is that of
     :class:`~pyod_gessvdd.updaters.riemannian.Riemannian`, zeros included.
 
     A step costs the eigendecomposition of C, nearly that of ``spectral``, which jumps to the optimum: ``newton`` is for

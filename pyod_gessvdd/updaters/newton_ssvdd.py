@@ -17,11 +17,11 @@ class NewtonSSVDD(Gradient):
 
     The method takes the criterion Tr(QSQᵀ) as a function of Q without its constraint QQᵀ = I, whose only stationary
     point is Q = 0, and a Moore–Penrose inverse where S is singular. The step is therefore Q ∓ ηQP with P the projector
-    onto the range of S: what Q has in that range is made smaller (min) or larger (max), and orthonormalised afterwards.
-    **Where S has its full rank, as with fewer features than support vectors, P is the identity and the subspace stays
+    onto the range of S: Q's part in that range is made smaller (min) or larger (max), and orthonormalised afterwards.
+    **Where S has full rank, as with fewer features than support vectors, P is the identity and the subspace stays
     as it is.** :class:`~pyod_gessvdd.updaters.newton.Newton` takes the constraint into account: it is Newton's method
-    on the Grassmann manifold, its step solves the model of second order exactly, and it goes to the optimum. The two
-    have nothing but the name in common.
+    on the Grassmann manifold, its step solves the second-order model exactly, and it goes to the optimum. The two
+    have only the name in common.
 
     The paper has no graph. With one, the step is made in coordinates that S_x has whitened, which without a graph are
     the features themselves.

@@ -1,4 +1,4 @@
-"""The parameters that updaters share, checked when they are used, as scikit-learn asks."""
+"""The parameters that updaters share, checked when they are used, as scikit-learn requires."""
 
 from __future__ import annotations
 

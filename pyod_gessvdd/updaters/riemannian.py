@@ -1,4 +1,4 @@
-"""Updater ``riemannian``: conjugate gradients on the Grassmann manifold, with a line search that never goes wrong."""
+"""Updater ``riemannian``: conjugate gradients on the Grassmann manifold, with a line search that only improves."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class Riemannian(Updater):
     whitened, makes it conjugate to the last direction (Polak and Ribière's rule, with a restart when it points the
     wrong way), and takes the step length from the curvature; Armijo's rule shortens the step until the criterion
     improves, and QR is the retraction. So the criterion never worsens, and ``step_size`` does not matter. If no step
-    improves it, Q comes back as it is, and so it does from a stationary point that is not an optimum, an exactly
-    invariant subspace.
+    improves it, Q is returned as it is, as it is from a stationary point that is not an optimum, an exactly invariant
+    subspace.
 
     With enough steps it reaches the optimum over all subspaces: the d largest generalised eigenvalues of (S_α, S_x),
-    or the d smallest, *zeros included*. ``spectral`` min leaves the zeros out, as the paper says; where S_α has full
-    rank there are none, and the two agree. What rows of Q have in directions that the graph does not see stays as it
-    is.
+    or the d smallest, *zeros included*. ``spectral`` min leaves the zeros out, as in the paper; where S_α has full
+    rank there are none, and the two agree. The parts of Q's rows in directions that the graph does not see stay as they
+    are.
 
     Parameters
     ----------
     max_steps : int, default=500
-        Steps per update at most; few make a gentle update of the kind of ``gradient``, many a jump as ``spectral``
-        makes it.
+        The most steps per update; few make a gentle update like that of ``gradient``, many a jump like that of
+        ``spectral``.
     tol : float, default=1e-6
         Stop when the gradient's norm is below this share of the norm of S_α (both whitened).
     """

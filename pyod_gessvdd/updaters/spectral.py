@@ -30,7 +30,7 @@ class Spectral(Updater):
 
 
 def whitening_basis(state: UpdateState) -> np.ndarray:
-    """W of shape (F, rank) with Wᵀ S_x W = I, found once in a fit; the identity without a graph."""
+    """W of shape (F, rank) with Wᵀ S_x W = I, computed once per fit; the identity without a graph."""
     S_x = state.S_x
     if S_x is None:
         return np.eye(state.Q.shape[1])

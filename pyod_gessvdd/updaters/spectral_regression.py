@@ -6,10 +6,10 @@ those of the symmetric #SV × #SV matrix
 
     M = Bᵀ L_x⁺ B,        and its eigenvectors v give  t = L_x⁺ B v.
 
-As the paper writes it the problem is ill-posed: all b points at the bound share α = C, and for the graphs that are a
+As the paper writes it, the problem is ill-posed: all b points at the bound share α = C, and for the graphs that are a
 multiple of the identity plus a thin factor (identity, pca, within) υ = C/c is an eigenvalue of multiplicity about b.
 Which targets come out of that eigenspace would be up to LAPACK. We take the ones that the features can express best,
-that is those whose regression residual is smallest: this depends neither on the order of the rows nor on the units of
+that is, those whose regression residual is smallest: this depends neither on the order of the rows nor on the units of
 the features, and it turns the eigenspace, however large, into an F × F problem.
 
 A sample of weight ω_i stands for ω_i equal rows. In the variables √ω_i t_i and √ω_i φ_i it counts once: the graph
@@ -36,7 +36,7 @@ Array = np.ndarray
 
 #: Up to this many support vectors (apart from the tied ones) M is formed; above, Lanczos works with products only.
 DENSE_SUPPORT = 300
-#: So many columns go through a sparse solve together: one product serves them all, and memory stays a few N.
+#: This many columns go through a sparse solve together: one product serves them all, and memory stays a few N.
 COLUMNS = 4
 #: Eigenvalues that agree to this share belong to one eigenspace.
 TIE = 1e-8
@@ -128,7 +128,7 @@ def _counted_once(state: UpdateState, roots: Array) -> UpdateState:
 
 
 class _Support(NamedTuple):
-    """The α of the support vectors: what one of the samples that each stands for has of it, its root, and w."""
+    """The α of the support vectors: the share of one of the samples that each stands for, its root, and w."""
 
     share: Array
     root: Array
@@ -161,7 +161,7 @@ def _levels(state: UpdateState) -> list[Level]:
                 T = graph.pinv_dot(spread(V[:, start : start + COLUMNS]))
                 solved.append((state.Phi.T @ T, _squares(T)))
             features, lengths2 = (np.concatenate(part, axis=-1) for part in zip(*solved, strict=True))
-        # No feature tells duplicates apart: what the features have of a target that does is rounding of its length.
+        # No feature tells duplicates apart: for a target that does, Φᵀt is the rounding of its length.
         size2 = state.once(__name__, "size2", lambda: float(np.vdot(state.Phi, state.Phi)))
         return features * (_squares(features) > RELATIVE_ZERO**2 * size2 * lengths2)
 
@@ -185,11 +185,11 @@ def _levels(state: UpdateState) -> list[Level]:
 
 
 def _closed_form_targets(state: UpdateState, graph: Graph, shares: _Support, V: Array) -> tuple[Array, Array]:
-    """Φᵀt for t = rest·Bv + U diag(inverse − rest) Uᵀ Bv, and what ‖t‖² is at most, without the N numbers of each."""
+    """Φᵀt for t = rest·Bv + U diag(inverse − rest) Uᵀ Bv, and a bound on ‖t‖², without the N numbers of each t."""
     U, inverse, rest = graph.closed_form_pinv
     Phi_U = state.once(__name__, "Phi_U", lambda: state.Phi.T @ U)
     BV = shares.root[:, None] * (V - shares.w[:, None] * (shares.w @ V))
-    # Rows are taken, and products written out: for so few of them indexing and np.outer would be most of the time.
+    # With ``take``, and products written out: for so few rows, indexing and np.outer would take most of the time.
     coordinates = U.take(state.support, axis=0).T @ BV
     features = rest * (state.Phi.take(state.support, axis=0).T @ BV) + Phi_U @ ((inverse - rest)[:, None] * coordinates)
     return features, max(rest, inverse.max(initial=0.0)) ** 2 * _squares(BV)
@@ -208,13 +208,13 @@ def _projected(M: Array, w: Array) -> Array:
 
 
 def _equal(alpha: Array) -> list[Array]:
-    """The support vectors in groups that share one α, as all points outside the sphere do that share a bound."""
+    """The support vectors in groups that share one α, as all points outside the sphere with one bound do."""
     order = np.argsort(alpha, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(alpha[order]) > 1e-9 * alpha[order][1:]) + 1)
 
 
 def _complement_size(groups: list[Array], graph: Graph) -> int:
-    """How many dimensions are left at most when the ties inside the groups are split off."""
+    """The largest number of dimensions left when the ties inside the groups are split off."""
     return sum(min(len(group), 1 + graph.factor.shape[1]) for group in groups)
 
 
@@ -228,7 +228,7 @@ def _small_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple
 
 
 def _thin_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple[Array, Array]:
-    """The non-zero spectrum of M = G Gᵀ, G = P D^½ U diag(inverse)^½, where L has no more than its thin factor."""
+    """The non-zero spectrum of M = G Gᵀ, G = P D^½ U diag(inverse)^½, where L is its thin factor alone."""
     U, inverse, _ = graph.closed_form_pinv
     G = shares.root[:, None] * U[state.support] * np.sqrt(inverse)
     vectors, singular, _ = scipy.linalg.svd(G - np.outer(shares.w, shares.w @ G), full_matrices=False)
@@ -250,7 +250,7 @@ def _closed_form_spectrum(
 
     Vectors on the points that share one α, orthogonal there to 1 and to the thin factor U, are eigenvectors with
     υ = rest·α. What they leave of each group, span(1, U) on its points, is the complement; w lies in it. With sample
-    weights √ω is in the place of 1.
+    weights √ω takes the place of 1.
     """
     U, inverse, rest = graph.closed_form_pinv
     (alpha, root, w), U_s = shares, U[state.support]
@@ -267,7 +267,7 @@ def _closed_form_spectrum(
     values, small = np.linalg.eigh(_projected(inner, w_c))
     vectors = np.zeros((len(order), len(values)))
     vectors[order] = basis @ small
-    # Taken off for the digits alone: the vectors are orthogonal to √ω.
+    # Subtracted only to keep digits: the vectors are orthogonal to √ω.
     mean = state.alpha_mean if state.sample_weight is None else (w * root) @ state.Phi[state.support]
     ties = [
         _tie(state.Phi, state.support[group], counts[group], mean, thin, rest, float(alpha[group].mean()))
@@ -325,7 +325,7 @@ def _operator_spectrum(
 
 
 def _by_products(state: UpdateState, w: Array, product: Callable[[Array], Array]) -> tuple[_Find, float]:
-    """Lanczos on M itself, and up to where its eigenvalues count as zero."""
+    """Lanczos on M itself, and the value up to which its eigenvalues count as zero."""
     shape = (len(w), len(w))
     largest = float(eigsh(LinearOperator(shape, product, dtype=float), 1, v0=_start(state), tol=1e-3)[0][0])
     # w is M's null vector; moved to the far end of the spectrum it is not among the smallest.
@@ -337,8 +337,8 @@ def _by_products(state: UpdateState, w: Array, product: Callable[[Array], Array]
 def _by_reduction(state: UpdateState, graph: Graph, root: Array) -> _Find:
     """Lanczos on M⁺ = D^-½ K D^-½, whose largest eigenvalues are the smallest of M.
 
-    K is the Kron reduction of L onto the support: M = P D^½ L⁺ D^½ P sees of L⁺ only the block of the support, and of
-    that only what is orthogonal to 1, which is K⁺. The upper end of a Laplacian's spectrum is where Lanczos is fast,
+    K is the Kron reduction of L onto the support: M = P D^½ L⁺ D^½ P sees only the support's block of L⁺, and of that
+    only the part orthogonal to 1, which is K⁺. The upper end of a Laplacian's spectrum is where Lanczos is fast,
     and K's products are cheap: for 50,000 samples with 5,000 support vectors 2.5 s instead of 7 to 17.
     """
     # υ ≤ α_i / [K]_ii: a target of a support vector whose α is rounding has a υ that counts as zero.

@@ -7,9 +7,9 @@ With W of shape (F, r) and Wᵀ S_x W = I, a subspace Q = (WU)ᵀ has Q S_x Qᵀ
 a function on the Grassmann manifold whose curvature no longer depends on the units of the features. Without a graph W
 is the identity, and this is the criterion of SSVDD.
 
-Where S_x is singular, what a row of Q has in its null space counts in the numerator and not in the denominator: the
-maximum over all subspaces is infinite. As in the other updates, such a part is left as it is: it goes along with the
-row's other part, W becomes W + E U₀ᵀ with E in the null space, and the identity above holds exactly from the start on.
+Where S_x is singular, the part of a row of Q in its null space counts in the numerator but not in the denominator: the
+maximum over all subspaces is infinite. As in the other updates, such a part is left as it is: it moves along with the
+row's other part, W becomes W + E U₀ᵀ with E in the null space, and the identity above holds exactly from the start.
 Rows of Q that the graph does not see at all (see :func:`~pyod_gessvdd.subspace.whiten`) stay as they are.
 """
 
@@ -27,7 +27,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class WhitenedProblem:
-    """Minimise Tr(UᵀMU) over orthonormal U; M has changed its sign where the criterion should rise.
+    """Minimise Tr(UᵀMU) over orthonormal U; M has the opposite sign where the criterion should rise.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ u = Σ α_j z_j and its radius, is solved from the N × N matrix W⁻¹(I − λ
 
     ‖z(x) − u‖² = ‖z(x)‖² − 2 k_xᵀ b + ‖u‖².
 
-Had row i been there once less, p = ‖z_i‖² would be p/(1 − p) (Sherman and Morrison): the training rows' scores as if
+With one copy of row i left out, p = ‖z_i‖² would be p/(1 − p) (Sherman and Morrison): the training rows' scores as if
 left out are exact, up to the centre. Without a graph nothing is whitened and ‖z(x)‖² = k(x, x): this is SVDD.
 
 Many rows share the span of m landmarks (Nyström): φ(x) = C⁻¹k_m(x) with CCᵀ = K_m, and what the landmarks miss of a row

@@ -21,11 +21,11 @@ from pyod_gessvdd.whole_space.known_outliers import STRENGTH, KnownOutliers, Reg
 
 Array = np.ndarray
 
-#: What is left of a squared length below this share of it is what its parts were rounded by.
+#: A remainder below this share of a squared length is the rounding of its parts.
 ROUNDING = 1e-10
-#: The blocks of rows that are scaled at once.
+#: How many blocks of rows are scaled at once.
 SCALED_BLOCKS = 16
-#: The coordinates that ``transform`` gives, in the directions of largest scatter.
+#: The most coordinates that ``transform`` returns, in the directions of largest scatter.
 MAX_COORDINATES = 300
 
 
@@ -54,7 +54,7 @@ class WholeSpace:
     radius2 : float
         R².
     known : KnownOutliers, optional
-        Labelled outliers: the score above is multiplied with e^(τ max(0, m(x))), see
+        Labelled outliers: the score above is multiplied by e^(τ max(0, m(x))), see
         :mod:`pyod_gessvdd.whole_space.known_outliers`.
     """
 
@@ -72,19 +72,19 @@ class WholeSpace:
 
     @cached_property
     def unit(self) -> float:
-        """R²; the squared length of the centre where R² is rounding, as around rows that are all equal."""
+        """R², or the squared length of the centre where R² is only rounding, as around rows that are all equal."""
         return self.radius2 if self.radius2 > np.finfo(float).eps * self.center_norm2 else self.center_norm2 or 1.0
 
     def scores(self, X: Array) -> Array:
         """dist²/R² of each row: 1 on the sphere, more outside, of shape (n,)."""
-        # Many blocks are scaled at once: it is done value by value, and a small block has hardly any.
+        # Many blocks are scaled at once: scaling works value by value, and a small block has few values.
         cost = self.row_cost(X.shape[1])
         height = SCALED_BLOCKS * block_height(cost)
         parts = (self.scaling.apply(X[start : start + height]) for start in range(0, len(X), height))
         return np.concatenate([map_blocks(self.scores_of_scaled, scaled, cost) for scaled in parts])
 
     def row_cost(self, n_columns: int) -> int:
-        """The largest number of intermediate values per row of so many columns."""
+        """The largest number of intermediate values per row of this many columns."""
         return max(n_columns * self.scaling.n_views, len(self.landmarks))
 
     def scores_of_scaled(self, scaled: Array) -> Array:
@@ -96,7 +96,7 @@ class WholeSpace:
         squares = self.kernel.gram_diagonal(scaled) * self.scale
         squares += self.center_norm2 - 2.0 * (K @ self.pull)
         if self.factor is not None:
-            # A triangular product costs half of a full one.
+            # A triangular product costs half as much as a full one.
             K = scipy.linalg.blas.dtrmm(1.0, self.factor.T, K.T, lower=0, trans_a=1, overwrite_b=1)
             squares -= np.einsum("ij,ij->j", K, K)
         return np.maximum(squares, 0.0) / unit
@@ -149,7 +149,7 @@ class WholeSpace:
         return scipy.linalg.solve_triangular(C, V * (lengths * signs), lower=True, trans=1), center * signs
 
     def transform(self, X: Array) -> Array:
-        """The rows' coordinates in up to 300 directions, those of largest scatter first, and what is left, last."""
+        """The rows' coordinates in up to 300 directions, those of largest scatter first, and last what is left."""
         basis, _ = self._coordinates
 
         def of_block(block: Array) -> Array:
@@ -161,7 +161,7 @@ class WholeSpace:
             if self.factor is not None:
                 inner = K @ self.factor.T
                 squares -= np.einsum("ij,ij->i", inner, inner)
-            # In a root rounding would be seven digits larger than in any other column.
+            # In a square root, rounding would be seven digits larger than in any other column.
             return np.column_stack([Z, np.sqrt(np.where(squares > ROUNDING * whole, squares, 0.0))])
 
         return map_blocks(of_block, X, self.row_cost(X.shape[1]))
@@ -173,7 +173,7 @@ class WholeSpace:
 
     @property
     def center(self) -> Array:
-        """u, in the coordinates of :meth:`transform` but the last, in which it is zero."""
+        """u, in all coordinates of :meth:`transform` but the last, where it is zero."""
         return self._coordinates[1]
 
     def outline(self, coordinates: list[int], reach: float) -> Array:

@@ -56,7 +56,7 @@ class ExactRows(Rows):
         root, A = self.inside(trusted)
         A[np.diag_indices_from(A)] += lam
         inverse, _ = scipy.linalg.lapack.dpotri(cholesky(A, 0.0), lower=1, overwrite_c=1)
-        A_inv = inverse + inverse.T  # of the one, the upper triangle is zero, as it was in the factor
+        A_inv = inverse + inverse.T  # the upper triangle of ``inverse`` is zero, as it was in the factor
         np.fill_diagonal(A_inv, inverse.diagonal())
         others = np.setdiff1d(np.arange(len(self.K)), trusted, assume_unique=True)
         inner = root[:, None] * self.K[np.ix_(trusted, others)]
@@ -78,7 +78,7 @@ class ExactMetric(Metric):
     explained: Array
 
     def without(self, removed: Array) -> ExactMetric:
-        """The metric without some of its rows, by the Schur complement of theirs in A⁻¹: no new factor."""
+        """The metric without some of its rows, by their Schur complement in A⁻¹: no new factor."""
         is_out = np.isin(self.trusted, removed, assume_unique=True)
         kept, out = np.flatnonzero(~is_out), np.flatnonzero(is_out)
         schur = scipy.linalg.inv(self.A_inv[np.ix_(out, out)])
@@ -87,7 +87,7 @@ class ExactMetric(Metric):
         A_inv = self.A_inv[np.ix_(kept, kept)]
         A_inv -= shift @ across.T
         solved, root = self.solved[out], self.root[out]
-        # The removed rows are others now: for them A⁻¹Wk is −shift, and the Schur complement is what is not explained.
+        # The removed rows are now others: for them A⁻¹Wk is −shift, and the Schur complement is what is unexplained.
         theirs = self.rows.K.diagonal()[self.trusted[out]] + (self.lam - schur.diagonal()) / root**2
         return ExactMetric(
             self.rows,
@@ -113,7 +113,7 @@ class ExactMetric(Metric):
         return Lengths(np.maximum(plain, 0.0), left, scaled=self._scaled(remains, weights))
 
     def _scaled(self, remains: Array, weights: Array) -> Array | float:
-        """How much longer trusted rows are without themselves where they have also left the scaling."""
+        """How much longer trusted rows become when they are left out of the scaling too."""
         moved, trusted = self.rows.moved, self.trusted
         if moved is None:
             return 1.0

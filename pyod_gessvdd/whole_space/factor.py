@@ -1,4 +1,4 @@
-"""Cholesky factors of kernel matrices, and what there is of a row to leave out."""
+"""Cholesky factors of kernel matrices, and how much of a row can be left out."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ NOT_POSITIVE_DEFINITE = (
     "the kernel is not positive definite, and its whole space cannot be described; use n_components=None, for a "
     "subspace without the directions of negative eigenvalues"
 )
-#: The least share of itself that a row leaves when it is left out: beyond, rounding decides.
+#: The smallest share of a row that remains when it is left out: below it, rounding decides.
 LEAST_LEFT = 1e-12
 
 
 def one_copy(weights: Array) -> Array:
-    """The weight that leaves with a row: one copy of it, or what there is of one."""
+    """The weight that leaves with a row: one copy of it, or all of it if it weighs less."""
     return np.minimum(weights, 1.0)
 
 
 def cholesky(K: Array, jitter: float = JITTER) -> Array:
-    """The lower Cholesky factor of K, zero above, with as much more on its diagonal as rounding takes."""
+    """The lower Cholesky factor of K, zero above, with as much added to the diagonal as rounding requires."""
     mean = float(np.trace(K)) / len(K)
     while mean > 0 and jitter <= MOST_JITTER:
         try:

@@ -25,7 +25,7 @@ from pyod_gessvdd.kernels.npt import PairwiseKernel
 
 Array = np.ndarray
 
-#: τ: the score of a row that is just like a labelled outlier is multiplied with e^τ. Mean average precision over 20
+#: τ: the score of a row that is just like a labelled outlier is multiplied by e^τ. Mean average precision over 20
 #: ADBench sets with ten labels rises by 0.06, 0.09, 0.13 and 0.14 for τ = 1, 2, 4 and 8 in the novelty setting; a
 #: larger τ hides outliers of a kind that nobody has labelled.
 STRENGTH = 3.0
@@ -44,7 +44,7 @@ class KnownOutliers:
     weights : ndarray of shape (k,)
         v, in the unit of c.
     along : ndarray of shape (m,)
-        What the landmarks take off: m(x) = scale · k(x, O)·v − k(x, landmarks)·along.
+        What the landmarks subtract: m(x) = scale · k(x, O)·v − k(x, landmarks)·along.
     """
 
     rows: Array
@@ -57,15 +57,15 @@ class KnownOutliers:
 
 
 def factors(resemblance: Array) -> Array:
-    """What the scores are multiplied with."""
+    """What the scores are multiplied by."""
     return np.exp(STRENGTH * np.maximum(resemblance, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """The regression of the labels with all that its left-out values need.
+    """The regression of the labels, with all that its left-out values need.
 
-    ``back`` takes the landmarks' part off c, ``inverse`` is (c(O, O) + εI)⁻¹.
+    ``back`` subtracts the landmarks' part from c, ``inverse`` is (c(O, O) + εI)⁻¹.
     """
 
     kernel: PairwiseKernel

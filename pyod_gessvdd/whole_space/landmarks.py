@@ -55,7 +55,7 @@ class LandmarkRows(Rows):
     missed: Array
     weights: Array
 
-    max_take_out = 1  # among many rows the few that follow change nothing any more
+    max_take_out = 1  # among many rows, the few that would follow change nothing
 
     @classmethod
     def of(cls, kernel: PairwiseKernel, scaled: Array, weights: Array, trusted: Array) -> LandmarkRows:
@@ -66,7 +66,7 @@ class LandmarkRows(Rows):
 
     @cached_property
     def total(self) -> Array:
-        """The scatter of all rows; that of most of them is what the others leave of it."""
+        """The scatter of all rows; that of most of them is this less the others'."""
         weights = None if (self.weights == 1.0).all() else self.weights
         return gram(self.Phi, np.zeros(self.Phi.shape[1]), weights)
 
@@ -76,7 +76,7 @@ class LandmarkRows(Rows):
         return self.total - gram(self.Phi[others], np.zeros(self.Phi.shape[1]), self.weights[others])
 
     def effective_scatter(self, trusted: Array) -> float:
-        """That of the features; what they miss has its own direction for every row."""
+        """That of the features; what they miss has a direction of its own for every row."""
         S, missed = self.scatter(trusted), self.weights[trusted] * self.missed[trusted]
         squares = float(np.einsum("ij,ij->", S, S)) + float(missed @ missed)
         return squares / (float(np.trace(S)) + float(missed.sum()))
@@ -117,7 +117,7 @@ class LandmarkMetric(Metric):
         lam, landmark_map = self.lam, self.rows.landmark_map
         residual2 = self.rows.missed[self.trusted] / lam
         solution = solve_in_place(self.Z[self.trusted], upper, backend, tol, None, residual2)
-        # (S + λI)⁻¹ is I/λ less a positive matrix E/λ, whose factor takes the place of T; E = VᵀV with a lower V.
+        # (S + λI)⁻¹ is I/λ minus a positive matrix E/λ, whose factor takes the place of T; E = VᵀV with a lower V.
         E = -lam * scipy.linalg.cho_solve((self.R, True), np.eye(len(self.R)))
         E[np.diag_indices_from(E)] += 1.0
         V = cholesky(E[::-1, ::-1])[::-1, ::-1].T

@@ -68,7 +68,7 @@ def learn(
     Parameters
     ----------
     scaling : Scaling
-        What the rows were scaled by.
+        The scaling of the rows.
     kernel : PairwiseKernel
         Prepared here.
     scaled : ndarray of shape (N, D)
@@ -76,18 +76,18 @@ def learn(
     trusted : ndarray of int
         The rows to learn from.
     bounds : callable
-        From rows to the bounds of their α.
+        Maps rows to the bounds of their α.
     ridge : float
         λ as a share of Tr(S_x²)/Tr(S_x).
     backend, tol
         The QP's.
     share_outside : float, optional
-        If given, this share of the rows is going to be labelled as outliers, and trusted rows among them are taken out:
-        who is labelled must not have had a part in the description that a new row like it is measured by.
+        If given, this share of the rows will be labelled outliers, and trusted rows among them are taken out: a row
+        that is labelled must not have taken part in the description that measures a new row like it.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
     scaled_without_itself : ndarray of shape (N, D), optional
-        The rows as :meth:`Scaling.apply_to_training` has them, for their scores as if left out.
+        The rows as :meth:`Scaling.apply_to_training` returns them, for their scores as if left out.
     outliers : ndarray of shape (k, D), optional
         Labelled outliers, scaled: rows that resemble them score higher.
     surely_trusted : ndarray of int, optional
@@ -149,7 +149,7 @@ def svdd(
     sample_weight: Array | None = None,
     outliers: Array | None = None,
 ) -> Learnt:
-    """:func:`learn` without a graph: the sphere in the kernel's own space, of which only the support is kept.
+    """:func:`learn` without a graph: the sphere in the kernel's own space; only its support is kept.
 
     Labelled outliers are its negative examples, and come after the trusted rows in the solution.
     """

@@ -1,4 +1,4 @@
-"""What a metric of the whole space is: learnt from the trusted rows, it measures all of them."""
+"""What a metric of the whole space is: learnt from the trusted rows, it measures all rows."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Array = np.ndarray
 class Lengths:
     """The rows' squared lengths in the metric of the trusted rows.
 
-    ``plain`` as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out (1 − wp for a
-    weight w below one, and 1 for rows that are not trusted), ``beyond`` the part of every row that no trusted row has a
-    part in, and ``scaled`` what leaving a trusted row out of the scaling, too, multiplies its length with.
+    ``plain`` are the lengths as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out
+    (1 − wp for a weight w below one, and 1 for rows that are not trusted), ``beyond`` the part of every row in which no
+    trusted row has a share, and ``scaled`` the factor on a trusted row's length when it leaves the scaling too.
     """
 
     plain: Array
@@ -39,14 +39,14 @@ class Lengths:
 class Rows(ABC):
     """Training rows in the kernel's space, with their weights.
 
-    ``max_take_out`` is how often rows that are going to be labelled are taken out.
+    ``max_take_out`` is how often rows that will be labelled outliers are taken out.
     """
 
     max_take_out: ClassVar[int]
 
     @abstractmethod
     def effective_scatter(self, trusted: Array) -> float:
-        """Tr(S_x²)/Tr(S_x) of the trusted rows: the scatter that is usual where rows vary."""
+        """Tr(S_x²)/Tr(S_x) of the trusted rows: the typical scatter where rows vary."""
 
     @abstractmethod
     def metric(self, trusted: Array, lam: float) -> Metric:
@@ -54,7 +54,7 @@ class Rows(ABC):
 
 
 class Metric(ABC):
-    """A metric that was learnt from the trusted rows, and all rows in it."""
+    """A metric learnt from the trusted rows, and all rows in it."""
 
     @abstractmethod
     def without(self, removed: Array) -> Metric:

@@ -1,7 +1,7 @@
 """The departures by name, and Algorithm 1 with some of them: ``setup(["farthest", "libsvm"])``.
 
 The fits of a whole grid (:func:`pyod_gessvdd.experiments.detectors.paper.fitted.fit_grid`) take such a setup; a plain
-detector takes all of it but the unsolved sphere, for which it has no parameter: every dual of a detector is certified.
+detector takes all of it except the unsolved sphere, for which it has no parameter: every detector's dual is certified.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pyod_gessvdd_authors.kernel import AuthorsRBF
 from pyod_gessvdd_authors.spheres import solve_until_libsvm_stops
 from pyod_gessvdd_authors.updaters import AuthorsSpectral, AuthorsSpectralRegression
 
-#: The updates that the paper makes, and the last of them that the published implementation keeps.
+#: The number of updates in the paper, and the last one that the published implementation keeps.
 UPDATES, KEPT_UPDATES = 5, 4
 
 #: Name → what it is.

@@ -18,14 +18,14 @@ MAX_SAMPLES = 5000
 
 
 class AuthorsKNN(Laplacian):
-    """Links each sample to the samples farthest from it, where the paper has the nearest.
+    """Links each sample to the samples farthest from it, where the paper links the nearest.
 
     A_ij = 1 if i is among the ``n_neighbors`` points farthest from j, or j among those of i; L = D − A.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many; the paper has 5.
+        The number of farthest points of each sample; the paper uses 5.
     """
 
     name = "authors_knn"
@@ -41,7 +41,7 @@ class AuthorsKNN(Laplacian):
             raise ValueError(f"{self.name} holds all distances at once and is limited to {MAX_SAMPLES} rows, got {N}")
         if not 1 <= self.n_neighbors < N:
             raise ValueError(f"{self.name} needs 1 ≤ n_neighbors < {N} samples, got {self.n_neighbors}")
-        # Which of equally far points are taken must not depend on the order of the input.
+        # Which of equidistant points are taken must not depend on the order of the input.
         order = np.lexsort(Phi.T[::-1])
         distances = pairwise_distances(Phi[order])
         np.fill_diagonal(distances, -1.0)
@@ -54,13 +54,13 @@ class AuthorsKNN(Laplacian):
 class AuthorsBetween(Laplacian):
     """N times the scatter between k-means clusters.
 
-    With the gradient the factor divides the step by N² and more; the spectral updates and the ranking of rows do not
-    see it.
+    With the gradient, the factor divides the step by N² and more; the spectral updates and the ranking of rows are not
+    affected.
 
     Parameters
     ----------
     n_clusters : int, default=5
-        The number of clusters; the paper has 5.
+        The number of clusters; the paper uses 5.
     """
 
     name = "authors_between"

@@ -1,4 +1,4 @@
-"""The kernel ``authors_rbf``: the RBF whose width counts in root mean squared distances of the training rows."""
+"""The kernel ``authors_rbf``: the RBF whose width is in units of the training rows' root mean squared distance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyod_gessvdd import PairwiseKernel
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AuthorsRBF(PairwiseKernel):
-    """exp(−‖x − y‖² / (2σ²m)), m the mean of all N² squared distances of the training rows.
+    """exp(−‖x − y‖² / (2σ²m)), where m is the mean of all N² squared distances of the training rows.
 
     The paper's kernel has 2σ² alone (its eq. for K_ij), so that σ = 0.1 … 1000 means other widths there.
 
@@ -44,5 +44,5 @@ class AuthorsRBF(PairwiseKernel):
         return np.asarray(np.exp(euclidean_distances(X, Y, squared=True) / -self.width_))
 
     def gram_diagonal(self, X: np.ndarray) -> np.ndarray:
-        """One."""
+        """One for every row."""
         return np.ones(len(X))

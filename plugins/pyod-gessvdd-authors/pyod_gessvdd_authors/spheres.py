@@ -1,7 +1,7 @@
 """Spheres as LIBSVM leaves them when it stops at an absolute 1e-3: often where it began.
 
-The SVDD dual is minimise ½ αᵀKα − ½ Σ α_i K_ii over Σα = 1, 0 ≤ α ≤ C. Sequential minimal optimisation begins with the
-*first* 1/C rows at C, whatever they are, moves the pair that second-order information likes best (Fan, Chen, Lin: JMLR
+The SVDD dual minimises ½ αᵀKα − ½ Σ α_i K_ii over Σα = 1, 0 ≤ α ≤ C. Sequential minimal optimisation begins with the
+*first* 1/C rows at C, whatever they are, moves the pair that second-order information favours (Fan, Chen, Lin: JMLR
 6, 2005), and stops when the largest violation of the optimality conditions is below 1e-3, in the unit of ½ ‖z − u‖².
 Whitened by a graph that sums over rows, as S_x = XXᵀ does, points have squared lengths of about d/N: for the graphs of
 kNN and Sb, whose scatter is larger still, the start already passes, and the sphere is that of the first rows.
@@ -25,10 +25,11 @@ MAX_STEPS = 100_000
 def solve_until_libsvm_stops(
     Z: Array, C: Array, last_alpha: Array | None = None, stops_at: float = STOPS_AT, middle: bool = False
 ) -> Spheres:
-    """The spheres around each of some sets of points, as far as they are solved.
+    """The sphere around each of several sets of points, as far as it is solved.
 
-    Where some α is strictly between 0 and C, R² is the mean squared distance of those rows, otherwise the lower end of
-    its interval, the largest distance of a row with α = 0, or the middle: of that and the smallest of a row with α = C.
+    Where some α is strictly between 0 and C, R² is the mean squared distance of those rows; otherwise it is the lower
+    end of its interval, the largest squared distance of a row with α = 0, or the middle between that and the smallest
+    of a row with α = C.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ RELATIVE_ZERO = 1e-12
 
 
 class AuthorsSpectral(Updater):
-    """S_α q = υ S_x q; of the eigenvectors with υ above an absolute 1e-6 the d smallest (min) or largest (max)."""
+    """S_α q = υ S_x q: the eigenvectors of the d smallest (min) or largest (max) υ above an absolute 1e-6."""
 
     name = "authors_spectral"
     by_scatter = True
@@ -29,9 +29,9 @@ class AuthorsSpectral(Updater):
 
 
 class AuthorsSpectralRegression(Updater):
-    """L_α t = υ L_x t with the same cut; then Q = Tᵀ Φ (ΦᵀΦ)⁺, without η, and ties as the eigensolver leaves them.
+    """L_α t = υ L_x t with the same cut-off; then Q = Tᵀ Φ (ΦᵀΦ)⁺, without η; ties are left to the eigensolver.
 
-    With the support s, D = diag(α_s) and w = √α_s, the υ that are not zero are those of M = P D^½ [L_x⁺]_ss D^½ P,
+    With the support s, D = diag(α_s) and w = √α_s, the non-zero υ are those of M = P D^½ [L_x⁺]_ss D^½ P,
     P = I − wwᵀ, and t = L_x⁺ D^½ P v.
     """
 
@@ -52,7 +52,7 @@ class AuthorsSpectralRegression(Updater):
         spread = state.graph.pinv_dot(B)
         M = B.T @ spread
         values, vectors = np.linalg.eigh((M + M.T) / 2)
-        # Twice the same null vector would be rounding: w is one, whatever the unit.
+        # w is a null vector of M: an eigenvalue next to zero is its rounding, whatever the unit.
         values[values <= RELATIVE_ZERO * values[-1]] = 0.0
         T = spread @ vectors[:, _chosen(values, state)]
         inverse = state.once(__name__, "pinv", lambda: np.linalg.pinv(state.Phi.T @ state.Phi, hermitian=True))

@@ -1,4 +1,4 @@
-"""The tests need the plugin installed: what they test is that its entry point is found."""
+"""The tests need the plugin installed: they test that its entry point is found."""
 
 from importlib.metadata import PackageNotFoundError, distribution
 

@@ -1,4 +1,4 @@
-"""Each departure is what the list says, and next to the paper's own component."""
+"""Each departure is what the list says, compared with the paper's own component."""
 
 import re
 
@@ -21,7 +21,7 @@ POINTS = [{"C": C, "n_components": d} for C in (0.1, 0.3) for d in (1, 2)]
 def test_authors_knn_links_farthest_points():
     Phi = np.array([[0.0], [1.0], [2.5], [10.0]])
     L = AuthorsKNN(n_neighbors=1).build(Phi, 0).toarray()
-    # Everybody's farthest point is the last one, and its own is the first.
+    # The farthest point is the last one for all others, and the first one for the last.
     assert (L == [[1, 0, 0, -1], [0, 1, 0, -1], [0, 0, 1, -1], [-1, -1, -1, 3]]).all()
 
 
@@ -44,7 +44,7 @@ def test_authors_rbf_has_a_width_in_mean_squared_distances():
 def test_eigenvalues_below_an_absolute_1e_6_are_dropped():
     points = [{"C": 0.3, "n_components": 2}]
     for factor, left in ((1.0, 2), (1e-5, 0)):
-        # In a unit in which all eigenvalues of S_α are below 1e-6 no update is possible, and the start stays.
+        # In a unit where all eigenvalues of S_α are below 1e-6, no update is possible, and the start stays.
         found = fit_grid("0-S-max", factor * X, points, 0, setup(["eigenvalues"]))
         as_written = fit_grid("0-S-max", factor * X, points, 0)
         assert [len(part.projection[0]) for part in as_written.fits.iterates[-1]] == [2]

@@ -1,4 +1,4 @@
-"""From what a user writes as ``modalities`` and ``decision`` to column indices and a rule; all errors about them."""
+"""From the user's ``modalities`` and ``decision`` to column indices and a rule; all errors about them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_LISTED = 10
 def resolve_modalities(
     modalities: Any, n_columns: int, column_names: Iterable[str] | None
 ) -> tuple[list[Any], list[Array]]:
-    """The names of the modalities (their places if they have none) and the column indices of each.
+    """The names of the modalities (their positions if they have none) and the column indices of each.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def resolve_modalities(
 
 
 def resolve_decision(decision: Any, names: list[Any]) -> str | int:
-    """One of :data:`RULES`, or the place of the modality that decides alone."""
+    """One of :data:`RULES`, or the position of the modality that decides alone."""
     if isinstance(decision, str):
         if decision in RULES:
             return decision
@@ -122,7 +122,7 @@ def _of_slice(label: Any, group: slice, n_columns: int) -> list[int]:
     for end in (group.start, group.stop):
         if isinstance(end, str):
             raise ValueError(f"modality {label!r} must be a slice of indices, got {group!r}; list the names instead")
-        # Python cuts a slice that reaches too far; here it means that the columns are not what the user thinks.
+        # Python truncates a slice that reaches too far; here it means that the columns are not what the user thinks.
         if end is not None and not -n_columns <= end <= n_columns:
             raise ValueError(f"modality {label!r} must stay within the {n_columns} columns of X, got {group!r}")
     return list(range(*group.indices(n_columns)))

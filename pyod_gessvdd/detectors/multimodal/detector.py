@@ -1,4 +1,4 @@
-"""MSSVDD as a PyOD detector: parameters, fit, scores per modality and the rule that makes them one."""
+"""MSSVDD as a PyOD detector: parameters, fit, scores per modality and the rule that combines them."""
 
 from __future__ import annotations
 
@@ -41,17 +41,18 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
 
     The columns of X form M groups, the modalities: different sensors, or different descriptions of the same sample.
     Each has its own projection Q_m into one joint subspace, and one sphere there encloses the N · M projected points
-    z_mi = Q_m φ_mi of all of them. Every row has M squared distances from its centre, and a rule makes them one score,
-    dist²/R², so that 1 is the sphere itself. With one modality and no regulariser this is SSVDD, GESSVDD-0-GR-min.
+    z_mi = Q_m φ_mi of all of them. Every row has M squared distances from its centre, and a rule combines them into one
+    score, dist²/R², so that 1 is the sphere itself. With one modality and no regulariser this is SSVDD,
+    GESSVDD-0-GR-min.
 
-    A distance depends on its own modality alone. A row whose modalities are each normal, and only their combination is
-    not, is inside for every rule.
+    A distance depends on its own modality alone. A row whose modalities are each normal, and only their combination
+    abnormal, is inside for every rule.
 
     Parameters
     ----------
     modalities : list or dict, optional
-        The columns of each modality: a list of column indices, a slice, or a list of names if X is a DataFrame; as a
-        dict from the modality's name to its columns, the modalities have names. They must not overlap. Columns in no
+        The columns of each modality: a list of column indices, a slice, or a list of names if X is a DataFrame; a
+        dict from name to columns gives the modalities names. They must not overlap. Columns in no
         modality are not used. None makes all columns one modality.
     kernel : str, Kernel or callable, default="linear"
         As in :class:`~pyod_gessvdd.GESSVDD`; each modality has its own copy. "precomputed" takes the M kernel matrices
@@ -65,13 +66,13 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         Whether the updates minimise or maximise the Lagrangian; a list with one value per modality, or a dict by their
         names, lets it differ.
     C : float, optional
-        The upper bound of α, in [1/(N · M), 1]; above 1 equals 1.
+        The upper bound of α, in [1/(N · M), 1]; values above 1 act as 1.
     nu : float, optional
         Instead of C: about the share of the N · M points outside the sphere, C = 1/(nu · N · M). With neither, 0.1.
     step_size : float, default=0.1
         η of the gradient update.
     n_iter : int, default=5
-        The number of updates; 0 keeps the start, the principal directions of each modality.
+        The number of updates; 0 keeps the initial projections, the principal directions of each modality.
     regularizer : int from 0 to 6, str, Laplacian, list or dict, default=0
         ω. 0 is none. Within each modality, Σ_m Tr(Q_m Φ_mᵀ λ_m λ_mᵀ Φ_m Q_mᵀ): 1 with λ_m = 1, 2 with λ_m = α_m, 3 with
         α_m of the points on the sphere only. Across modalities, Σ_m Σ_n Tr(Q_m Φ_mᵀ λ_m λ_nᵀ Φ_n Q_nᵀ): 4, 5 and 6 with
@@ -81,10 +82,10 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
     cross_modal : bool, default=False
         Whether graphs reach across modalities: Σ_m Σ_n Tr(Q_m Φ_mᵀ L Φ_n Q_nᵀ) with the mean L of the L_m.
     beta : float, default=0.0
-        The weight of ω; with 0 it has none.
+        The weight of ω; 0 switches it off.
     decision : {"and", "or", "mean"}, int or str, default="and"
         Inside means inside in every modality (the score is the largest), in any (the smallest), on average (the mean of
-        dist²/R²), or in the one modality of this position or name.
+        dist²/R²), or in the one modality with this position or name.
     center : bool, default=True
         Whether the features are centred by their training mean.
     standardize : bool, default=True
@@ -105,7 +106,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
     Attributes
     ----------
     modality_names_ : list
-        The names of the modalities, or their places if they have none.
+        The names of the modalities, or their positions if they have none.
     modality_columns_ : list of ndarray of int
         The columns of each.
     components_ : list of ndarray of shape (d, F_m)
@@ -206,19 +207,19 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         X : array or DataFrame of shape (N, D)
             The training rows, the columns of all modalities side by side.
         y : ignored
-            There for scikit-learn's tools.
+            Present for compatibility with scikit-learn.
         sample_weight : array of shape (N,), optional
             The bound on row i's α becomes C · sample_weight[i] in every modality.
 
         Returns
         -------
         MSSVDD
-            The detector itself. If anything fails it stays as it was before.
+            The detector itself. If anything fails, it stays as it was.
         """
         with unchanged_on_error(self), progress.shown(self.verbose):
             self._check_contamination()
             settings = self.get_params(deep=False)
-            # What both detectors have is checked once; what only GESSVDD has takes the paper's value there.
+            # Shared parameters are checked by the same code; those that only GESSVDD has take the paper's values there.
             check_multimodal_parameters(settings)
             check_parameters({**PAPER, **settings, "criterion": "min"})
             X = validated(self, X, reset=True)
@@ -303,7 +304,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
     def _start(self, Phi: list[Array]) -> list[Array]:
         """The principal directions of each modality, as many as all have.
 
-        Their signs decide how the modalities' points lie to each other: the largest entry of each is positive.
+        Their signs decide how the modalities' points lie relative to each other: the largest entry of each is positive.
         """
         directions = [principal_directions(features) for features in Phi]
         d = DEFAULT_COMPONENTS_PAPER if self.n_components is None else self.n_components
@@ -325,7 +326,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
         return [found[:d] * orientation(found[:d].T)[:, None] for found in directions]
 
     def _publish(self, model: MultimodalModel, X: Array) -> None:
-        """Put what was learnt under its public names."""
+        """Store what was learnt under its public names."""
         result, solution = model.result, model.result.solution
         self.model_ = model.description
         self.components_ = result.Q
@@ -356,7 +357,7 @@ class MSSVDD(Shown, NestedComponents, TransformerMixin, PyODContract):
     # Scores -------------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Array:
-        """The rows' dist²/R² of all modalities, made one by ``decision``: larger is more abnormal."""
+        """The rows' dist²/R² of all modalities, combined by ``decision``: larger is more abnormal."""
         check_is_fitted(self, "decision_scores_")
         return self._scores(validated(self, X, reset=False))
 

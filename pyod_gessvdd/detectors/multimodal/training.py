@@ -4,7 +4,7 @@ With z_mi = Q_m φ_mi and the centre a = Σ_m Σ_i α_mi z_mi the Lagrangian is
 
     L = Σ_m Σ_i α_mi ‖z_mi‖² − ‖a‖² + β ω      and      ∂L/∂Q_m = 2 Σ_i α_mi (z_mi − a) φ_miᵀ + β ∂ω/∂Q_m :
 
-the modalities see each other through a. No modality's α sums to one, only all together.
+the modalities see each other through a. Only all α together sum to one, not those of a modality.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ def alternate_modalities(
     Phi : list of ndarray of shape (N, F_m)
         The features of each modality.
     Q : list of ndarray of shape (d, F_m)
-        The start, orthonormal rows.
+        The initial projections, orthonormal rows.
     names : list
         The modalities' names, for messages.
     fit_sphere : callable
-        From (all N · M points, the last α) to the certified sphere; may overwrite the points.
+        Maps (all N · M points, the last α) to the certified sphere; may overwrite the points.
     regulariser : Regulariser or None
         ω; None stands for ω_0.
     beta : float
         Its weight.
     criteria : list of {"min", "max"}
-        Of each modality, whether its projection should decrease or increase L.
+        For each modality, whether its projection should decrease or increase L.
     step_size : float
         η.
     n_iter : int
@@ -122,7 +122,7 @@ def _samples(Phi: list[Array], sphere: QPSolution) -> list[Samples]:
 
 
 def gradients(Phi: list[Array], Q: list[Array], sphere: QPSolution) -> list[Array]:
-    """2 Σ_i α_mi (z_mi − a) φ_miᵀ of every modality, of shape (d, F_m): the support alone counts.
+    """2 Σ_i α_mi (z_mi − a) φ_miᵀ of every modality, of shape (d, F_m): only the support counts.
 
     Equal to 2 Q_m Φ_mᵀ diag(α_m) Φ_m − 2 a (α_mᵀ Φ_m), without the difference of two large products.
     """
@@ -148,7 +148,7 @@ def _project(Phi: list[Array], Q: list[Array]) -> Array:
 def _retract(moved: Array) -> Array:
     """Orthonormal rows with the span of the moved ones and as near to them as possible.
 
-    The paper takes QR alone. In one modality any basis of the span gives the same scores; but the sphere is one for
+    The paper uses QR alone. In one modality any basis of the span gives the same scores; but the sphere is one for
     all, and the signs of LAPACK's QR would mirror one modality's points and not another's. The nearest basis leaves Q
     where it is if no step is made, and turns with Q: no choice of coordinates in the joint subspace matters.
     """
