@@ -1,1 +1,1 @@
-"""The boundaries around the projected rows: the sphere of SVDD, the half-space of the one-class SVM, and their relatives."""
+"""The boundaries around the projected rows: the sphere of SVDD, the half-space of the one-class SVM and others."""
