@@ -123,10 +123,10 @@ def _loops(compiled: bool | str) -> Any:
 
 @cache
 def _compiled_descend() -> Any:
-    """The compiled descent, or None without numba."""
+    """The compiled descent, or None without a numba that works."""
     try:
         from pyod_gessvdd.qp.compiled import descend
-    except ImportError:
+    except Exception:  # one that is too old for the NumPy here fails with more than an ImportError
         return None
     return descend
 

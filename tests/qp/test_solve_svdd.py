@@ -338,6 +338,33 @@ def test_without_numba_the_numpy_version_gives_the_same_sphere(random, monkeypat
     np.testing.assert_allclose(without.alpha, compiled.alpha, atol=1e-9)
 
 
+OLD_NUMBA = """
+import sys
+from importlib.abc import MetaPathFinder
+
+
+class TooOld(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "numba":
+            raise AttributeError("module 'numpy' has no attribute 'trapz'")
+
+
+sys.meta_path.insert(0, TooOld())
+from pyod_gessvdd.qp import solve_svdd
+from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
+
+print(solve_svdd([[0.0], [2.0], [1.0]], C=1.0, backend=FrankWolfe(compiled=True)).radius2)
+"""
+
+
+def test_a_numba_that_is_too_old_for_this_numpy_counts_as_none():
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", OLD_NUMBA], capture_output=True, text=True, check=True)
+    assert float(done.stdout) == pytest.approx(1.0)
+
+
 @settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
