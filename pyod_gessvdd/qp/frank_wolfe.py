@@ -126,7 +126,10 @@ def _compiled_descend() -> Any:
     """The compiled descent, or None without a numba that works."""
     try:
         from pyod_gessvdd.qp.compiled import descend
-    except Exception:  # one that is too old for the NumPy here fails with more than an ImportError
+
+        # Compiled by its first call, where a numba that is too old for the NumPy here fails with any error.
+        descend(SVDDDual(np.array([[-1.0], [1.0]]), np.ones(2)), np.zeros(1), None, 10, 1.0, np.zeros(1), 0.0)
+    except Exception:
         return None
     return descend
 
