@@ -153,6 +153,11 @@ def column_means(Phi: Array, weights: Array | None = None) -> Array:
     return (np.ones(len(Phi)) @ Phi) / len(Phi)
 
 
+def mean_of(values: Array, weights: Array | None = None) -> float:
+    """The mean of some numbers; with weights Σ w_i x_i / Σ w_i."""
+    return float(values.sum() / len(values) if weights is None else (weights @ values) / weights.sum())
+
+
 def all_finite(X: Array) -> bool:
     """Whether X holds neither NaN nor infinity: one pass without a boolean array, unless the squares overflow."""
     return bool(np.isfinite(np.vdot(X, X)) or np.isfinite(X).all())

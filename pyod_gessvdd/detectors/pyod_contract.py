@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pyod_gessvdd.detectors.conformal import Conformal
 from pyod_gessvdd.errors import ModelFileError, warn
-from pyod_gessvdd.linalg import RELATIVE_ZERO, weighted_quantiles
+from pyod_gessvdd.linalg import RELATIVE_ZERO, mean_of, weighted_quantiles
 from pyod_gessvdd.saving.archive import write_archive
 from pyod_gessvdd.saving.encoding import Encoder
 from pyod_gessvdd.sources import is_dask
@@ -347,8 +347,8 @@ class PyODContract(Conformal, BaseDetector):
     def _learn_threshold(self, scores: Array, boundary_score: float = 1.0, sample_weight: Array | None = None) -> Array:
         """``threshold_`` and what the methods above need; returns the labels of the rows that have these scores."""
         counting = scores if sample_weight is None else scores[sample_weight > 0]
-        mu = _average(scores, sample_weight)
-        deviation = sqrt(_average((scores - mu) ** 2, sample_weight))
+        mu = mean_of(scores, sample_weight)
+        deviation = sqrt(mean_of((scores - mu) ** 2, sample_weight))
         self._take_threshold(boundary_score, (float(counting.min()), float(counting.max())), mu, deviation)
         if self.threshold == "radius":
             labels = self._labels(scores)
@@ -381,7 +381,3 @@ class PyODContract(Conformal, BaseDetector):
         count = n * float(self.contamination) if by_contamination else float(n_above)
         # PyOD's formulas round n · rate down: a whole number must not become the one below.
         return max(count, 1.0) * (1 + 1e-12) / n
-
-
-def _average(values: Array, weights: Array | None) -> float:
-    return float(values.sum() / len(values) if weights is None else (weights @ values) / weights.sum())

@@ -14,7 +14,15 @@ from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.components.validation import names_the_writer, real_array
 from pyod_gessvdd.dual import SUMS_TO_ONE, QPSolution, SVDDDual, project_to_feasible, upper_bounds
 from pyod_gessvdd.errors import ComponentError, NotSolvedError, warn
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, means_and_square, read_only, row_blocks, shift_rows
+from pyod_gessvdd.linalg import (
+    RELATIVE_ZERO,
+    column_means,
+    mean_of,
+    means_and_square,
+    read_only,
+    row_blocks,
+    shift_rows,
+)
 from pyod_gessvdd.qp.kernel_dual import KernelDual
 
 __all__ = ["KernelDual", "QPSolution", "SVDDDual", "solve_in_place", "solve_kernel_svdd", "solve_svdd"]
@@ -123,7 +131,7 @@ def solve_in_place(
     # counts as much as its bound: one with hardly any weight must not decide the unit of the others.
     offset, spread2 = _moved_home(Z, weights)
     if residual2 is not None:
-        spread2 += _mean(residual2, weights)
+        spread2 += mean_of(residual2, weights)
     if not (SMALLEST <= spread2 <= LARGEST**2 or spread2 == 0.0):
         raise _out_of_range(float(np.sqrt(spread2)))
     scale2 = spread2 or 1.0
@@ -160,11 +168,7 @@ def _moved_home(Z: Array, weights: Array | None) -> tuple[Array, float]:
 def _mean_square(Z: Array, weights: Array | None) -> float:
     if weights is None:
         return float(np.vdot(Z, Z)) / len(Z)
-    return _mean(np.einsum("ij,ij->i", Z, Z), weights)
-
-
-def _mean(values: Array, weights: Array | None) -> float:
-    return float(values.sum() / len(values) if weights is None else (weights @ values) / weights.sum())
+    return mean_of(np.einsum("ij,ij->i", Z, Z), weights)
 
 
 def _judge_columns(Z: Array, offset: Array) -> None:

@@ -12,6 +12,7 @@ around the sphere is left.
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from itertools import count
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution, SVDDDual
 from pyod_gessvdd.qp.stopping import FULL_STEPS, NEGLIGIBLE, ROUNDING, STALLED
+
+logger = logging.getLogger(__name__)
 
 Array = np.ndarray
 
@@ -60,7 +63,7 @@ class FrankWolfe(QPBackend):
     max_iter : int, default=10000
         The largest number of passes.
     compiled : {"auto", True, False}, default="auto"
-        Whether small problems are solved by code that numba compiles, if numba is installed. The first compilation on a
+        Whether small problems are solved by code that numba compiles, if numba works here. The first compilation on a
         machine takes seconds: "auto" waits until the process has solved :data:`EARNED_AFTER` small problems, or
         something else has triggered it. Both versions take the same steps and stop by the same rule, so that α and the
         centre agree to rounding wherever α is unique; only ``compiled=False`` gives the same bits whatever else the
@@ -129,7 +132,8 @@ def _compiled_descend() -> Any:
 
         # Compiled by its first call, where a numba that is too old for the NumPy here fails with any error.
         descend(SVDDDual(np.array([[-1.0], [1.0]]), np.ones(2)), np.zeros(1), None, 10, 1.0, np.zeros(1), 0.0)
-    except Exception:
+    except Exception as error:
+        logger.info("small problems are solved without numba: %s", error)
         return None
     return descend
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -318,43 +320,38 @@ def test_the_pass_limit_of_frank_wolfe_is_reported(random):
         solve_svdd(random.normal(size=(3000, 3)), nu=0.5, backend=FrankWolfe(max_iter=4, compiled=False))
 
 
-def test_without_numba_the_numpy_version_gives_the_same_sphere(random, monkeypatch):
-    import sys
-
-    from pyod_gessvdd.qp import frank_wolfe
-
-    Z = random.normal(size=(80, 3))
-    compiled = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=True))
+def _not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyod_gessvdd.qp.compiled", None)  # what a missing numba does to the import
-    frank_wolfe._compiled_descend.cache_clear()
-    try:
-        assert frank_wolfe._compiled_descend() is None
-        without = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=True))
-    finally:
-        monkeypatch.undo()
-        frank_wolfe._compiled_descend.cache_clear()
-        frank_wolfe._compiled_descend()  # for the tests that follow
-    np.testing.assert_allclose(without.center, compiled.center, atol=1e-9)
-    np.testing.assert_allclose(without.alpha, compiled.alpha, atol=1e-9)
 
 
-def test_a_numba_that_cannot_compile_counts_as_none(random, monkeypatch):
-    from pyod_gessvdd.qp import compiled, frank_wolfe
+def _too_old(monkeypatch):
+    from pyod_gessvdd.qp import compiled
 
     def fail(*_):
         raise AttributeError("module 'numpy' has no attribute 'trapz'")
 
-    Z = random.normal(size=(80, 3))
-    right = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=True))
     monkeypatch.setattr(compiled, "_descend_from", fail)
+
+
+@pytest.mark.parametrize("numba", [_not_installed, _too_old])
+def test_without_a_numba_that_works_numpy_gives_the_same_sphere(random, monkeypatch, caplog, numba):
+    from pyod_gessvdd.qp import frank_wolfe
+
+    Z = random.normal(size=(80, 3))
+    compiled = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=True))
+    numba(monkeypatch)
     frank_wolfe._compiled_descend.cache_clear()
     try:
-        without = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=True))
+        with caplog.at_level("INFO", logger="pyod_gessvdd.qp.frank_wolfe"):
+            without = solve_svdd(Z, nu=0.3, backend=FrankWolfe(compiled=True))
+        assert frank_wolfe._compiled_descend() is None
     finally:
         monkeypatch.undo()
         frank_wolfe._compiled_descend.cache_clear()
         frank_wolfe._compiled_descend()  # for the tests that follow
-    np.testing.assert_allclose(without.center, right.center, atol=1e-9)
+    assert "small problems are solved without numba" in caplog.text
+    np.testing.assert_allclose(without.center, compiled.center, atol=1e-9)
+    np.testing.assert_allclose(without.alpha, compiled.alpha, atol=1e-9)
 
 
 @settings(max_examples=50, deadline=None)
