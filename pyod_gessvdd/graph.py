@@ -155,6 +155,11 @@ class Graph:
         """Whether every row of L sums to zero, so that L does not see a shift of the data."""
         return self._kills(np.ones(self.n_nodes))
 
+    @cached_property
+    def kills_null_vector(self) -> bool:
+        """Whether L maps the constants, or what takes their place, to zero."""
+        return self._kills(self._null_vector)
+
     def _kills(self, vector: Array) -> bool:
         size = (np.abs(self.diagonal) * vector).max(initial=0.0)
         return bool(np.abs(self.dot(vector)).max(initial=0.0) <= RELATIVE_ZERO * size)
@@ -327,7 +332,7 @@ class Graph:
     @cached_property
     def _parts(self) -> Array | None:
         """The number of each node's component where these span L's null space, None where it is unknown."""
-        if not sp.issparse(self.base) or not self._kills(self._null_vector):
+        if not sp.issparse(self.base) or not self.kills_null_vector:
             return None
         if (self.base - sp.diags_array(self.base.diagonal())).max() > 0:
             return None  # with negative edges the null space may be larger

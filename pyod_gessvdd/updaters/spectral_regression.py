@@ -18,9 +18,11 @@ becomes diag(ω)^-½ L_x diag(ω)^-½, and D becomes diag(α_s / ω_s); w stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from itertools import pairwise
+from math import sqrt
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -40,6 +42,10 @@ DENSE_SUPPORT = 300
 COLUMNS = 4
 #: Eigenvalues that agree to this share belong to one eigenspace.
 TIE = 1e-8
+#: α that agree to this share are equal.
+EQUAL = 1e-9
+#: Of rows that are all equal, subtracting what they have in common leaves less than this share of their squares.
+DUPLICATES = 1e-13
 
 
 #: The wanted end of M's spectrum: from a number of eigenpairs to eigenvalues and eigenvectors.
@@ -87,13 +93,9 @@ class SpectralRegression(Updater):
         if state.sample_weight is not None:
             state = _counted_once(state, np.sqrt(state.sample_weight))
         root = state.once(__name__, "inverse_root", lambda: self._inverse_root(state.Phi))
-        levels = _levels(state)
-        levels.sort(key=lambda level: -state.sign * level.value)
         rows: list[Array] = []
         missing = state.n_components
-        for level in levels:
-            if missing == 0:
-                break
+        for level in _levels(state):
             # q = (ΦᵀΦ + ηI)⁻¹ Φᵀt for the targets of this level that the regression fits best: the principal directions
             # of G, by whichever of GGᵀ and GᵀG is smaller.
             G = root.T @ level.features()
@@ -103,6 +105,8 @@ class SpectralRegression(Updater):
             best = vectors[:, ::-1][:, :taken]
             rows.append((root @ (best if is_wide else G @ best)).T)
             missing -= taken
+            if missing == 0:
+                break
         if len(rows) == 1:
             return rows[0]
         return np.vstack(rows) if rows else np.zeros((0, state.Phi.shape[1]))
@@ -145,16 +149,21 @@ class _Support(NamedTuple):
         return cls(share, np.sqrt(share), np.sqrt(alpha))
 
 
-def _levels(state: UpdateState) -> list[Level]:
-    """The positive eigenvalues of M with what the regression needs of their eigenspaces."""
+def _levels(state: UpdateState) -> Iterator[Level]:
+    """The positive eigenvalues of M, the wanted ones first, with what the regression needs of their eigenspaces."""
     graph = cast(Graph, state.graph)
     support = state.support
     shares = _Support.of(state)
+    top = _known_top(state, graph, shares) if state.criterion == "max" and graph.has_closed_form else None
+    if top is not None:
+        yield top
 
     def target_features(V: Array) -> Array:
-        """Φᵀt for t = L⁺ B v and the columns v of V: of shape (F, columns)."""
+        """Φᵀt for t = L⁺ B v and the orthonormal columns v of V: of shape (F, columns)."""
+        lengths2: Array | float
         if graph.has_closed_form:
-            features, lengths2 = _closed_form_targets(state, graph, shares, V)
+            targets, lengths2 = closed_form_targets()
+            features = targets @ V
         else:
             solved = []
             for start in range(0, V.shape[1], COLUMNS):
@@ -163,7 +172,8 @@ def _levels(state: UpdateState) -> list[Level]:
             features, lengths2 = (np.concatenate(part, axis=-1) for part in zip(*solved, strict=True))
         # No feature tells duplicates apart: for a target that does, Φᵀt is the rounding of its length.
         size2 = state.once(__name__, "size2", lambda: float(np.vdot(state.Phi, state.Phi)))
-        return features * (_squares(features) > RELATIVE_ZERO**2 * size2 * lengths2)
+        features *= _squares(features) > RELATIVE_ZERO**2 * size2 * lengths2
+        return features
 
     def spread(V: Array) -> Array:
         """B @ V, of shape (N,) or (N, m)."""
@@ -172,27 +182,55 @@ def _levels(state: UpdateState) -> list[Level]:
         full[support] = root * (V - w * (shares.w @ V))
         return full
 
-    ties: list[_Tie] = []
-    if graph.has_closed_form and len(support) <= DENSE_SUPPORT:
-        values, vectors = _small_spectrum(state, graph, shares)
-    elif graph.has_closed_form and graph.closed_form_pinv[2] == 0.0:
-        values, vectors = _thin_spectrum(state, graph, shares)
-    elif graph.has_closed_form and _complement_size(groups := _equal(shares.share), graph) <= DENSE_SUPPORT:
-        values, vectors, ties = _closed_form_spectrum(state, graph, shares, groups)
+    ties: list[Level] = []
+    if graph.has_closed_form:
+        U_s = graph.closed_form_pinv[0].take(support, axis=0)
+        closed_form_targets = cache(partial(_closed_form_targets, state, graph, shares, U_s))
+        if len(support) <= DENSE_SUPPORT:
+            values, vectors = _small_spectrum(graph, shares, U_s)
+        elif graph.closed_form_pinv[2] == 0.0:
+            values, vectors = _thin_spectrum(graph, shares, U_s)
+        elif _complement_size(groups := _equal(shares.share), graph) <= DENSE_SUPPORT:
+            values, vectors, ties = _closed_form_spectrum(state, graph, shares, U_s, groups)
+        else:
+            values, vectors = _operator_spectrum(state, graph, shares, spread)
     else:
         values, vectors = _operator_spectrum(state, graph, shares, spread)
-    return _group(values, vectors, ties, target_features)
+    levels = _group(values, vectors, ties, target_features)
+    levels.sort(key=lambda level: -state.sign * level.value)
+    yield from (level for level in levels if top is None or level.value < (1.0 - TIE) * top.value)
 
 
-def _closed_form_targets(state: UpdateState, graph: Graph, shares: _Support, V: Array) -> tuple[Array, Array]:
-    """Φᵀt for t = rest·Bv + U diag(inverse − rest) Uᵀ Bv, and a bound on ‖t‖², without the N numbers of each t."""
+def _known_top(state: UpdateState, graph: Graph, shares: _Support) -> Level | None:
+    """The largest eigenvalue of M where no eigenproblem is needed to find it, and nearly always all that is wanted.
+
+    If L⁺ ≤ rest·I, then M ≤ rest·max α, and equality holds on the tie of the points that share the largest α.
+    """
+    U, inverse, rest = graph.closed_form_pinv
+    if inverse.max(initial=0.0) >= (1.0 - TIE) * rest:
+        return None
+    highest = float(shares.share.max())
+    group = (shares.share > (1.0 - EQUAL) * highest).nonzero()[0]
+    shared = state.support.take(group)
+    counts = shares.w.take(group) / shares.root.take(group)
+    U_g = U.take(shared, axis=0)
+    # √ω, the null vector, is in the span of U if L kills it.
+    thin = _orthonormal(U_g if graph.kills_null_vector else np.column_stack([counts, U_g]))
+    size = len(group) - thin.shape[1]
+    return Level(rest * highest, size, partial(_tied, state, shared, counts, thin, rest, highest)) if size > 0 else None
+
+
+def _closed_form_targets(state: UpdateState, graph: Graph, shares: _Support, U_s: Array) -> tuple[Array, float]:
+    """Φᵀ L⁺ B, of shape (F, #SV), for L⁺ = rest·I + U diag(inverse − rest) Uᵀ, and a bound on ‖L⁺ B‖²."""
     U, inverse, rest = graph.closed_form_pinv
     Phi_U = state.once(__name__, "Phi_U", lambda: state.Phi.T @ U)
-    BV = shares.root[:, None] * (V - shares.w[:, None] * (shares.w @ V))
     # With ``take``, and products written out: for so few rows, indexing and np.outer would take most of the time.
-    coordinates = U.take(state.support, axis=0).T @ BV
-    features = rest * (state.Phi.take(state.support, axis=0).T @ BV) + Phi_U @ ((inverse - rest)[:, None] * coordinates)
-    return features, max(rest, inverse.max(initial=0.0)) ** 2 * _squares(BV)
+    features = state.Phi.take(state.support, axis=0).T
+    features *= rest
+    features += (Phi_U * (inverse - rest)) @ U_s.T
+    features *= shares.root
+    features -= (features @ shares.w)[:, None] * shares.w
+    return features, max(rest, inverse.max(initial=0.0)) ** 2 * float(shares.share.max())
 
 
 def _squares(A: Array) -> Array:
@@ -210,7 +248,7 @@ def _projected(M: Array, w: Array) -> Array:
 def _equal(alpha: Array) -> list[Array]:
     """The support vectors in groups that share one α, as all points outside the sphere with one bound do."""
     order = np.argsort(alpha, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(alpha[order]) > 1e-9 * alpha[order][1:]) + 1)
+    return np.split(order, np.flatnonzero(np.diff(alpha[order]) > EQUAL * alpha[order][1:]) + 1)
 
 
 def _complement_size(groups: list[Array], graph: Graph) -> int:
@@ -218,42 +256,32 @@ def _complement_size(groups: list[Array], graph: Graph) -> int:
     return sum(min(len(group), 1 + graph.factor.shape[1]) for group in groups)
 
 
-def _small_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple[Array, Array]:
+def _small_spectrum(graph: Graph, shares: _Support, U_s: Array) -> tuple[Array, Array]:
     """The whole spectrum of M = P D^½ (rest·I + U diag(inverse − rest) Uᵀ) D^½ P, formed."""
-    U, inverse, rest = graph.closed_form_pinv
-    factor = shares.root[:, None] * U.take(state.support, axis=0)
+    _, inverse, rest = graph.closed_form_pinv
+    factor = shares.root[:, None] * U_s
     inner = (factor * (inverse - rest)) @ factor.T
     inner.reshape(-1)[:: len(inner) + 1] += rest * shares.share
     return symmetric_eigen(_projected(inner, shares.w))
 
 
-def _thin_spectrum(state: UpdateState, graph: Graph, shares: _Support) -> tuple[Array, Array]:
+def _thin_spectrum(graph: Graph, shares: _Support, U_s: Array) -> tuple[Array, Array]:
     """The non-zero spectrum of M = G Gᵀ, G = P D^½ U diag(inverse)^½, where L is its thin factor alone."""
-    U, inverse, _ = graph.closed_form_pinv
-    G = shares.root[:, None] * U[state.support] * np.sqrt(inverse)
+    G = shares.root[:, None] * U_s * np.sqrt(graph.closed_form_pinv[1])
     vectors, singular, _ = scipy.linalg.svd(G - np.outer(shares.w, shares.w @ G), full_matrices=False)
-    return singular**2, vectors
-
-
-class _Tie(NamedTuple):
-    """The eigenspace of the points that share one α, apart from the thin factor: found without eigenvectors."""
-
-    value: float
-    size: int
-    moment: Array
+    return singular[::-1] ** 2, vectors[:, ::-1]
 
 
 def _closed_form_spectrum(
-    state: UpdateState, graph: Graph, shares: _Support, groups: list[Array]
-) -> tuple[Array, Array, list[_Tie]]:
+    state: UpdateState, graph: Graph, shares: _Support, U_s: Array, groups: list[Array]
+) -> tuple[Array, Array, list[Level]]:
     """Spectrum of M = P (rest·D + D^½ U diag(inverse − rest) Uᵀ D^½) P, split at its large eigenspaces.
 
     Vectors on the points that share one α, orthogonal there to 1 and to the thin factor U, are eigenvectors with
     υ = rest·α. What they leave of each group, span(1, U) on its points, is the complement; w lies in it. With sample
     weights √ω takes the place of 1.
     """
-    U, inverse, rest = graph.closed_form_pinv
-    (alpha, root, w), U_s = shares, U[state.support]
+    (alpha, root, w), (_, inverse, rest) = shares, graph.closed_form_pinv
     counts = w / root  # √ω
     order = np.concatenate(groups)
     bases = [_orthonormal(np.column_stack([counts[group], U_s[group]])) for group in groups]
@@ -264,31 +292,38 @@ def _closed_form_spectrum(
     w_c = basis.T @ w[order]
     factor_c = basis.T @ (root[:, None] * U_s)[order]
     inner = rest * np.diag(diagonal) + (factor_c * (inverse - rest)) @ factor_c.T
-    values, small = np.linalg.eigh(_projected(inner, w_c))
+    values, small = symmetric_eigen(_projected(inner, w_c))
     vectors = np.zeros((len(order), len(values)))
     vectors[order] = basis @ small
-    # Subtracted only to keep digits: the vectors are orthogonal to √ω.
-    mean = state.alpha_mean if state.sample_weight is None else (w * root) @ state.Phi[state.support]
-    ties = [
-        _tie(state.Phi, state.support[group], counts[group], mean, thin, rest, float(alpha[group].mean()))
-        for group, thin in zip(groups, bases, strict=True)
-        if len(group) > thin.shape[1]
-    ]
+    ties = []
+    for group, thin in zip(groups, bases, strict=True):
+        if len(group) > thin.shape[1]:
+            alpha_g = float(alpha[group].mean())
+            features = partial(_tied, state, state.support[group], counts[group], thin, rest, alpha_g)
+            ties.append(Level(rest * alpha_g, len(group) - thin.shape[1], features))
     return values, vectors, ties
 
 
-def _tie(Phi: Array, shared: Array, counts: Array, mean: Array, thin: Array, rest: float, alpha: float) -> _Tie:
-    """The eigenspace on the rows ``shared`` orthogonal to ``thin``: t = L⁺ B v = rest √α v, so f = rest √α Φᵀv."""
-    moment = np.zeros((Phi.shape[1], Phi.shape[1]))
-    mixed = np.zeros((thin.shape[1], Phi.shape[1]))
-    for rows in row_blocks(len(shared), Phi.shape[1]):
-        block = Phi[shared[rows]] - np.outer(counts[rows], mean)
+def _tied(state: UpdateState, shared: Array, counts: Array, thin: Array, rest: float, alpha: float) -> Array:
+    """Φᵀt of the eigenspace on the rows ``shared`` orthogonal to ``thin``: t = L⁺ B v = rest √α v there."""
+    scale = rest * sqrt(alpha)
+    if len(shared) <= DENSE_SUPPORT:
+        block = state.Phi.take(shared, axis=0)
+        size2 = float(np.vdot(block, block))
+        block -= thin @ (thin.T @ block)
+        return (scale if float(np.vdot(block, block)) > DUPLICATES * size2 else 0.0) * block.T
+    # Subtracted only to keep digits: the vectors are orthogonal to √ω.
+    mean = (counts @ state.Phi[shared]) / float(counts @ counts)
+    F = state.Phi.shape[1]
+    moment, mixed = np.zeros((F, F)), np.zeros((thin.shape[1], F))
+    for rows in row_blocks(len(shared), F):
+        block = state.Phi[shared[rows]] - np.outer(counts[rows], mean)
         moment += block.T @ block
         mixed += thin[rows].T @ block
-    rounding = 1e-13 * np.trace(moment)
+    size2 = float(np.trace(moment))
     moment -= mixed.T @ mixed
-    moment *= rest**2 * alpha if np.trace(moment) > rounding else 0.0  # zero if all are duplicates
-    return _Tie(rest * alpha, len(shared) - thin.shape[1], moment)
+    squares, axes = symmetric_eigen(moment)
+    return (scale if float(squares.sum()) > DUPLICATES * size2 else 0.0) * axes * np.sqrt(np.maximum(squares, 0.0))
 
 
 def _operator_spectrum(
@@ -320,7 +355,8 @@ def _operator_spectrum(
         # Zeros may come first (min) or last (max), and the last eigenspace taken must not be cut.
         complete = len(positive) > d and abs(positive[-1] - positive[d - 1]) > TIE * positive[d - 1]
         if complete or count == n_support - 1 or (state.criterion == "max" and len(positive) < count):
-            return found
+            ascending = found[0].argsort()
+            return found[0][ascending], found[1][:, ascending]
         count *= 2
 
 
@@ -360,35 +396,30 @@ def _start(state: UpdateState) -> Array:
     return state.Phi[state.support] @ np.cos(np.arange(1, state.Phi.shape[1] + 1))
 
 
-def _group(values: Array, vectors: Array, ties: list[_Tie], target_features: Callable[[Array], Array]) -> list[Level]:
-    """Eigenvalues that agree up to :data:`TIE`, grouped, without the zeros."""
-    order = values.argsort()
-    largest = max([values[order[-1]], *(tie.value for tie in ties)])
-    remaining = order[values[order] > RELATIVE_ZERO * largest]
+def _group(values: Array, vectors: Array, ties: list[Level], target_features: Callable[[Array], Array]) -> list[Level]:
+    """Eigenvalues, which ascend, that agree up to :data:`TIE`, grouped, without the zeros."""
+    largest = max([values[-1], *(tie.value for tie in ties)])
+    first = int(values.searchsorted(RELATIVE_ZERO * largest, side="right"))
+    values, vectors = values[first:], vectors[:, first:]
     levels = []
     for tie in ties:
-        same = np.abs(values[remaining] - tie.value) <= TIE * tie.value
-        joined = vectors[:, remaining[same]]
-        remaining = remaining[~same]
+        same = np.abs(values - tie.value) <= TIE * tie.value
+        joined, values, vectors = vectors[:, same], values[~same], vectors[:, ~same]
 
-        def with_tie(joined: Array = joined, tie: _Tie = tie) -> Array:
-            squares, axes = symmetric_eigen(tie.moment)
-            F = axes * np.sqrt(np.maximum(squares, 0.0))
-            return np.hstack([F, target_features(joined)]) if joined.size else F
+        def features(joined: Array = joined, tie: Level = tie) -> Array:
+            return np.hstack([tie.features(), target_features(joined)]) if joined.size else tie.features()
 
-        levels.append(Level(tie.value, tie.size + joined.shape[1], with_tie))
-    ordered = values[remaining]
-    breaks = (ordered[1:] - ordered[:-1] > TIE * ordered[1:]).nonzero()[0] + 1
-    for first, end in pairwise([0, *breaks.tolist(), len(ordered)] if len(ordered) else []):
-
-        def features(group: Array = remaining[first:end]) -> Array:
-            return target_features(vectors[:, group])
-
-        levels.append(Level(ordered[first], end - first, features))
+        levels.append(Level(tie.value, tie.size + joined.shape[1], features))
+    breaks = (values[1:] - values[:-1] > TIE * values[1:]).nonzero()[0] + 1
+    for start, end in pairwise([0, *breaks.tolist(), len(values)] if len(values) else []):
+        levels.append(Level(values[start], end - start, partial(target_features, vectors[:, start:end])))
     return levels
 
 
 def _orthonormal(A: Array) -> Array:
     """An orthonormal basis of the columns' span."""
+    if A.shape[1] == 1:
+        size = sqrt(float(np.vdot(A, A)))
+        return A / size if size > 0 else A[:, :0]
     U, singular, _ = np.linalg.svd(A, full_matrices=False)
     return U[:, singular > RELATIVE_ZERO * singular[0]]
