@@ -18,7 +18,8 @@ from pyod_gessvdd.boundaries.sphere import Sphere
 from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.pyod_contract import PyODContract
 from pyod_gessvdd.kernels.algebra import InnerProduct, KernelProduct, KernelSum
-from pyod_gessvdd.kernels.pairwise import RBF, Exponential, LaplacianKernel, Matern, Mixed, Polynomial, Sigmoid
+from pyod_gessvdd.kernels.mixed import FARTHEST, Mixed
+from pyod_gessvdd.kernels.pairwise import RBF, Exponential, LaplacianKernel, Matern, Polynomial, Sigmoid
 from pyod_gessvdd.preprocessing import NormalScores, Scaling, as_it_is, signed_log
 from pyod_gessvdd.whole_space import WholeSpace
 from pyod_gessvdd.whole_space.known_outliers import STRENGTH
@@ -122,6 +123,9 @@ class _Graph:
     def product(self, left: str, right: Array) -> str:
         """The matrix product with a constant."""
         return self.op("MatMul", left, self.constant(right))
+
+    def clip(self, value: str, farthest: float) -> str:
+        return self.op("Clip", value, self.constant(-farthest), self.constant(farthest))
 
     def row_sums(self, value: str, keep: bool = False) -> str:
         return self.op("ReduceSum", value, self.constant([1], np.int64), keepdims=int(keep))
@@ -228,18 +232,28 @@ def _laplacian(graph: _Graph, kernel: Any, x: str, Y: Array) -> tuple[str, str]:
 
 def _mixed(graph: _Graph, kernel: Any, x: str, Y: Array) -> tuple[str, str]:
     total, width = "", Y.shape[1] // kernel.n_views_
-    for view, (weight, smooth) in enumerate(zip(kernel.view_weights_, kernel.smooth_, strict=True)):
+    diagonal = graph.constant(float((kernel.view_weights_ + kernel.decorrelated_).sum()))
+    for view in range(kernel.n_views_):
         start, stop = view * width, (view + 1) * width
         rows, part = graph.columns(x, start, stop), np.ascontiguousarray(Y[:, start:stop])
-        for share, distances, factor in (
-            (1.0 - smooth, lambda r, p: _summed(graph, r, p, "Abs"), -kernel.gamma_ / 2),
-            (smooth, lambda r, p: _squared_distances(graph, r, p), -kernel.gamma_),
-        ):
-            if weight * share == 0.0:
-                continue
-            term = graph.times(_exp(graph, distances(rows, part), factor), weight * share)
+        weight, smooth, turn = kernel.view_weights_[view], kernel.smooth_[view], kernel.turns_[view]
+        terms = []
+        if weight * (1.0 - smooth) > 0:
+            cusped = _exp(graph, _summed(graph, rows, part, "Abs"), -kernel.gamma_ / 2)
+            terms.append(graph.times(cusped, weight * (1.0 - smooth)))
+        if weight * smooth > 0:
+            plain = _exp(graph, _squared_distances(graph, rows, part), -kernel.gamma_)
+            terms.append(graph.times(plain, weight * smooth))
+        if turn is not None:
+            distances = _squared_distances(graph, graph.product(rows, turn), part @ turn)
+            terms.append(graph.times(_exp(graph, distances, -kernel.gamma_), kernel.decorrelated_[view]))
+        if kernel.linear_[view] > 0:
+            scale, near = kernel.linear_[view] / width, graph.clip(rows, FARTHEST)
+            terms.append(graph.product(near, scale * np.clip(part, -FARTHEST, FARTHEST).T))
+            diagonal = graph.add(graph.times(graph.squares(near), scale), diagonal)
+        for term in terms:
             total = term if not total else graph.op("Add", total, term)
-    return total, graph.constant(float(kernel.view_weights_.sum()))
+    return total, diagonal
 
 
 def _distances(graph: _Graph, kernel: Any, x: str, Y: Array, factor: float) -> str:

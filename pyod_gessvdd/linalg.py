@@ -22,6 +22,7 @@ __all__ = [
     "block_height",
     "column_means",
     "content_direction",
+    "decorrelation",
     "few_threads",
     "gram",
     "k_means",
@@ -57,6 +58,9 @@ SMALL_SHIFT = 1e-3
 
 #: Up to this many rows, matrices are factored by one thread (:func:`few_threads`).
 FEW_ROWS = 1000
+
+#: What :func:`decorrelation` adds to the variance of every direction, as a share of their mean.
+LEAST_VARIANCE = 0.01
 
 #: The columns that LAPACK's QR takes at once.
 QR_BLOCK = 32
@@ -333,6 +337,28 @@ def symmetric_eigen(S: Array) -> tuple[Array, Array]:
     if info != 0:
         raise np.linalg.LinAlgError("the eigenvalues of a symmetric matrix did not converge")
     return values, vectors
+
+
+def decorrelation(X: Array, sample_weight: Array | None = None) -> Array:
+    """T, symmetric, of shape (D, D): the columns of X @ T are nearly uncorrelated, with nearly the same variance.
+
+    T = ((S + ρI)/(s + ρ))^-½ with the columns' covariance S, its mean eigenvalue s and ρ = s/100, so that a direction
+    without any variance is stretched by no more than a factor of ten.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, D)
+        The rows.
+    sample_weight : ndarray of shape (N,), optional
+        How often each row counts.
+    """
+    scatter = gram(X, column_means(X, sample_weight), sample_weight)
+    values, vectors = symmetric_eigen(scatter)
+    mean = float(values.mean())
+    if not mean > 0:
+        return np.eye(X.shape[1])
+    values = np.maximum(values / mean, 0.0)
+    return (vectors * np.sqrt((1.0 + LEAST_VARIANCE) / (values + LEAST_VARIANCE))) @ vectors.T
 
 
 def thin_qr(A: Array) -> tuple[Array, Array]:

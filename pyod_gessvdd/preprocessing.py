@@ -159,6 +159,8 @@ NORMAL_IQR = 1.349
 NARROW_IQR = 1e-3
 #: A column has heavy tails if a value lies this many deviations farther out than a normal one of its rank.
 HEAVY = 2.0
+#: The binary digits of a deviation, and of a mean in its unit, that do not depend on the order of summation.
+SETTLED_BITS = 40
 #: The maximum number of values that are kept per column to determine ranks.
 MAX_KNOTS = 2000
 
@@ -232,7 +234,7 @@ class Scaling:
             return cls(None, None)
         if standardize == "quantile":
             return cls(None, None, (ranks(cls(None, None)),))
-        mean, deviation = moments()
+        mean, deviation = settled(*moments())
         if standardize == "robust":
             low, mean, high = quartiles()
             spread = (high - low) / NORMAL_IQR
@@ -295,6 +297,18 @@ class Scaling:
         if self.views:
             scaled = self.views[0](scaled) if len(self.views) == 1 else np.hstack([view(scaled) for view in self.views])
         return X if scaled is X else read_only(scaled)
+
+
+def settled(mean: Array, deviation: Array) -> tuple[Array, Array]:
+    """The columns' means and deviations without their last digits, which depend on the order of summation.
+
+    A description with a small ridge would amplify them: the same rows in another order, or from a file, get the same
+    scaling to the last bit. A constant column, of deviation one, keeps its mean.
+    """
+    fraction, exponent = np.frexp(deviation)
+    unit = np.ldexp(1.0, exponent - SETTLED_BITS)
+    rounded = np.ldexp(np.round(np.ldexp(fraction, SETTLED_BITS)), exponent - SETTLED_BITS)
+    return np.where(deviation == 1.0, mean, np.round(mean / unit) * unit), rounded
 
 
 def as_it_is(X: Array) -> Array:

@@ -3,7 +3,9 @@
 The concentration step of the minimum covariance determinant, with our own description in place of the ellipsoid: a wide
 description (its ridge is as large as the typical scatter, so that mass counts and a few rows cannot make a direction
 short) scores all rows as if left out, the share with the smallest scores is trusted, and the step is repeated until the
-set is stable (``docs/method.md``, section 5; ``docs/description.md``).
+set is stable. Then, where there are enough rows to know the correlations between columns, all of it is done once more
+with a kernel that takes the correlations of the rows trusted so far into account: a row that breaks a dependence
+between columns need not be far out in any of them (``docs/method.md``, section 5; ``docs/description.md``).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from sklearn.utils import check_random_state
 from pyod_gessvdd import progress
 from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.feature_map import FeatureMap, fit_features, learn_scaling
+from pyod_gessvdd.kernels.mixed import Mixed
 from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.linalg import column_means, gram, row_blocks, rows_by_content, weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
@@ -30,6 +33,12 @@ Array = np.ndarray
 WIDE_RIDGE = 1.0
 #: The maximum number of rounds; the set is stable after three to eight.
 MAX_ROUNDS = 20
+#: Correlations are known with more than this many rows per column.
+ROWS_PER_COLUMN = 5
+#: A kernel of several views has only one here, the signed logarithms, and its smooth part alone: it finds the same rows
+#: in a third of the time. Then a part of it is of decorrelated columns.
+ONE_VIEW = {"view_weights": (1.0,), "smooth": (1.0,), "decorrelated": (0.0,), "linear": (0.0,)}
+DECORRELATED = {"view_weights": (0.7,), "decorrelated": (0.3,)}
 #: Scores that agree to this relative precision are those of equal rows.
 SAME = 1e-9
 #: The rounds run on at most this many rows, with at most this many landmarks; then all rows are scored once.
@@ -45,7 +54,8 @@ class Trust:
     rows : ndarray of int or range
         Their indices; a range if all rows are trusted.
     history : list of dict
-        For each round: how many rows were trusted, how many of them are new, and the largest score among them.
+        For each round: whether correlations counted, how many rows were trusted, how many of them are new, and the
+        largest score among them.
     """
 
     rows: Array | range
@@ -82,6 +92,7 @@ def trusted_rows(
     center : bool, default=True
         Whether explicit features are centred; those of a kernel's whole space never are.
     """
+    kernel = of_one_view(kernel)
     scaling = learn_scaling(
         X, kernel, center=True, standardize="signed_log" if standardize else False, sample_weight=sample_weight
     )
@@ -102,6 +113,11 @@ def trusted_rows(
     return Trust(_closest(scores, share, weights)[1], history)
 
 
+def of_one_view(kernel: Kernel) -> Kernel:
+    """The kernel, changed in place to that of a single view, whatever the description uses."""
+    return kernel.set_params(**ONE_VIEW) if isinstance(kernel, Mixed) else kernel
+
+
 def concentrated(
     kernel: Kernel,
     scaling: Scaling,
@@ -112,23 +128,41 @@ def concentrated(
     center: bool,
 ) -> tuple[Wide, Array, list[dict[str, Any]]]:
     """A wide description of some scaled rows, the rows that it trusts in the end, and the rounds' history."""
-    features = _wide_features(kernel, scaling, scaled, random_state, sample_weight, center)
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
-    Phi, missed = features(scaled)
-    wide = Wide(features, Phi, missed, weights)
-    kept, history = wide.concentrate(share)
+    drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
+    landmarks = rows_by_content(scaled)[np.sort(drawn)]
+    history: list[dict[str, Any]] = []
+
+    def concentrate(kept: Array) -> tuple[Wide, Array]:
+        inside = None if sample_weight is None else sample_weight[kept]
+        features = _wide_features(kernel, scaling, scaled, kept, landmarks, inside, center)
+        Phi, missed = features(scaled)
+        wide = Wide(features, Phi, missed, weights)
+        return wide, wide.concentrate(share, history, correlations=bool(history))
+
+    progress.stage("trust", 2 * MAX_ROUNDS)
+    wide, kept = concentrate(np.arange(len(scaled)))
+    if isinstance(kernel, Mixed) and len(kept) > ROWS_PER_COLUMN * scaled.shape[1]:
+        kernel.set_params(**DECORRELATED)
+        wide, kept = concentrate(kept)
     return wide, kept, history
 
 
 def _wide_features(
-    kernel: Kernel, scaling: Scaling, scaled: Array, random_state: int, sample_weight: Array | None, center: bool
+    kernel: Kernel,
+    scaling: Scaling,
+    scaled: Array,
+    kept: Array,
+    landmarks: Array,
+    sample_weight: Array | None,
+    center: bool,
 ) -> Any:
     """A function from scaled rows to features and what they miss, cheap enough to call for every row."""
+    rows = scaled if len(kept) == len(scaled) else scaled[kept]
     if isinstance(kernel, PairwiseKernel) and kernel.has_whole_space:
-        kernel.prepare_weighted(scaled, sample_weight)
-        drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
-        return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features
-    Phi, _ = fit_features(kernel, scaled, sample_weight)
+        kernel.prepare_weighted(rows, sample_weight)
+        return LandmarkMap.at(kernel, scaled[landmarks]).features
+    Phi, _ = fit_features(kernel, rows, sample_weight)
     mean = column_means(Phi, sample_weight) if center else None
     return FeatureMap(scaling, kernel, mean, Phi.shape[1], counts_missed=True).of_scaled
 
@@ -157,18 +191,17 @@ class Wide:
     def __init__(self, features: Any, Phi: Array, missed: Array, weights: Array) -> None:
         self.features, self.Phi, self.missed, self.weights = features, Phi, missed, weights
 
-    def concentrate(self, share: float) -> tuple[Array, list[dict[str, Any]]]:
-        """The trusted rows once they no longer change, and the rounds' history."""
+    def concentrate(self, share: float, history: list[dict[str, Any]], correlations: bool) -> Array:
+        """The trusted rows once they no longer change; the rounds are added to the history."""
         kept = np.arange(len(self.Phi))
         seen = {kept.tobytes()}
-        history: list[dict[str, Any]] = []
-        progress.stage("trust", MAX_ROUNDS)
         for _ in range(MAX_ROUNDS):
             scores = self.left_out_scores(kept)
             limit, closest = _closest(scores, share, self.weights)
             history.append(
                 {
                     "round": len(history) + 1,
+                    "correlations": correlations,
                     "n_trusted": len(closest),
                     "n_new": len(np.setdiff1d(closest, kept, assume_unique=True)),
                     "limit": limit,
@@ -180,7 +213,7 @@ class Wide:
             if known:
                 break
             seen.add(closest.tobytes())
-        return kept, history
+        return kept
 
     def _learn(self, kept: Array) -> tuple[Array, float]:
         weights = self.weights[kept]

@@ -158,3 +158,28 @@ def test_eigenvalues_ascend_and_their_vectors_are_orthonormal():
 def test_eigenvalues_that_are_not_found_are_an_error():
     with pytest.raises(np.linalg.LinAlgError, match="eigenvalues of a symmetric matrix did not converge"):
         linalg.symmetric_eigen(np.full((3, 3), np.nan))
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(60) % 3 + 1.0])
+def test_decorrelated_columns_are_uncorrelated_and_vary_alike(weights):
+    X = np.random.default_rng(0).normal(size=(60, 4)) @ np.random.default_rng(1).normal(size=(4, 4)) + 3.0
+    T = linalg.decorrelation(X, weights)
+    covariance = np.cov(X.T, aweights=weights, bias=True)
+    values, vectors = np.linalg.eigh(covariance)
+    mean = values.mean()
+    expected = sum(
+        np.sqrt((mean + 0.01 * mean) / (value + 0.01 * mean)) * np.outer(vector, vector)
+        for value, vector in zip(values, vectors.T, strict=True)
+    )
+    np.testing.assert_allclose(T, expected, rtol=1e-9, atol=1e-12)
+    turned = np.cov((X @ T).T, aweights=weights, bias=True)
+    np.testing.assert_allclose(turned / mean, np.eye(4), atol=0.1)
+    if weights is not None:
+        np.testing.assert_allclose(linalg.decorrelation(np.repeat(X, weights.astype(int), axis=0)), T, rtol=1e-9)
+
+
+def test_a_direction_without_variance_is_stretched_by_ten_at_most():
+    x = np.random.default_rng(0).normal(size=50)
+    T = linalg.decorrelation(np.column_stack([x, x]))
+    assert np.linalg.eigvalsh(T).max() == pytest.approx(np.sqrt(1.01 / 0.01))
+    np.testing.assert_array_equal(linalg.decorrelation(np.ones((5, 3))), np.eye(3))

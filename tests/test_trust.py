@@ -5,15 +5,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics.pairwise import rbf_kernel
 
 from pyod_gessvdd import trust
-from pyod_gessvdd.kernels.pairwise import RBF, Mixed
+from pyod_gessvdd.kernels.mixed import Mixed
+from pyod_gessvdd.kernels.pairwise import RBF
+from pyod_gessvdd.linalg import decorrelation
 from pyod_gessvdd.trust import MAX_ROUNDS, trusted_rows
 from tests.oracle import whole_space as oracle
 
 
 def normal(n_rows=150, n_columns=5, seed=0):
     return np.random.default_rng(seed).normal(size=(n_rows, n_columns))
+
+
+def logarithms(X):
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+    return np.sign(standard) * np.log1p(np.abs(standard))
+
+
+def wide_lengths(K, kept=None):
+    """The squared lengths of all rows by the wide description of some, those as if each had been left out."""
+    kept = np.arange(len(K)) if kept is None else kept
+    Phi = oracle.features(K)
+    lam = oracle.usual_scatter(oracle.scatter(Phi[kept], np.ones(len(kept))))
+    lengths = oracle.lengths(Phi, oracle.scatter(Phi[kept], np.ones(len(kept))), lam)
+    lengths[kept] = oracle.left_out(Phi[kept], np.ones(len(kept)), np.full(len(kept), 1 / len(kept)), lam)[0]
+    return lengths
 
 
 def trusted(X, share=0.9, kernel=None, seed=0, **params):
@@ -42,15 +60,42 @@ def test_about_the_share_is_trusted(share):
 
 def test_the_first_round_is_the_slow_formula():
     X = normal(60, 3)
-    kernel = Mixed()
-    first = trusted(X, 0.9, kernel).history[0]
-    standard = (X - X.mean(axis=0)) / X.std(axis=0)
-    scaled = np.sign(standard) * np.log1p(np.abs(standard))
-    Phi = oracle.features(kernel.gram(scaled, scaled))
-    lam = oracle.usual_scatter(oracle.scatter(Phi, np.ones(60)))
-    lengths, _ = oracle.left_out(Phi, np.ones(60), np.full(60, 1 / 60), lam)
+    first = trusted(X).history[0]
+    scaled = logarithms(X)
+    lengths = wide_lengths(rbf_kernel(scaled, gamma=1 / 3))
     assert first["limit"] == pytest.approx(np.quantile(lengths, 0.9), rel=1e-8)
     assert first["n_trusted"] == np.sum(lengths < np.quantile(lengths, 0.9))
+
+
+def test_correlations_of_the_rows_trusted_first_count_in_the_second_run():
+    X = normal(120, 3)
+    found = trusted(X)
+    again = [entry["correlations"] for entry in found.history].index(True)
+    scaled = logarithms(X)
+    # The rows that the first run ended with, by the slow formula.
+    kept = np.arange(120)
+    for entry in found.history[:again]:
+        lengths = wide_lengths(rbf_kernel(scaled, gamma=1 / 3), kept)
+        assert entry["limit"] == pytest.approx(np.quantile(lengths, 0.9), rel=1e-8)
+        kept = np.flatnonzero(lengths < np.quantile(lengths, 0.9))
+    assert len(kept) == found.history[again - 1]["n_trusted"]
+    turned = scaled @ decorrelation(scaled[kept])
+    K = 0.7 * rbf_kernel(scaled, gamma=1 / 3) + 0.3 * rbf_kernel(turned, gamma=1 / 3)
+    assert found.history[again]["limit"] == pytest.approx(np.quantile(wide_lengths(K), 0.9), rel=1e-8)
+
+
+def test_a_row_that_breaks_a_dependence_between_columns_is_not_trusted():
+    X = normal(200, 4)
+    X[:, 1] = X[:, 0] + 0.02 * X[:, 1]
+    X[:10, 1] = -X[:10, 0]
+    X[:10, :2] *= 0.7
+    without = trusted(X, kernel=RBF(gamma=0.25))
+    assert np.isin(np.arange(10), trusted(X).rows).sum() < np.isin(np.arange(10), without.rows).sum() / 2
+
+
+@pytest.mark.parametrize(("n_columns", "known"), [(30, True), (40, False)])
+def test_with_five_rows_per_column_or_fewer_correlations_are_not_known(n_columns, known):
+    assert trusted(normal(180, n_columns)).history[-1]["correlations"] is known
 
 
 def test_rows_as_they_are_need_no_scaling():
@@ -154,12 +199,14 @@ def test_history_tells_of_every_round():
     X[:10] += 5
     found = trusted(X)
     assert [entry["round"] for entry in found.history] == list(range(1, len(found.history) + 1))
-    assert 1 < len(found.history) < MAX_ROUNDS
+    assert 1 < len(found.history) < 2 * MAX_ROUNDS
     for entry in found.history:
-        assert set(entry) == {"round", "n_trusted", "n_new", "limit"}
+        assert set(entry) == {"round", "correlations", "n_trusted", "n_new", "limit"}
         assert entry["limit"] > 0
-    # From all rows on, nobody is new in the first round, and a stable set has nobody new in the last.
-    assert found.history[0]["n_new"] == found.history[-1]["n_new"] == 0
+    # Both runs start from all rows, and nobody is new in their first round.
+    correlations = [entry["correlations"] for entry in found.history]
+    assert correlations == sorted(correlations)
+    assert found.history[0]["n_new"] == found.history[correlations.index(True)]["n_new"] == 0
     assert found.history[-1]["n_trusted"] == len(found.rows)
 
 
@@ -167,7 +214,7 @@ def test_a_set_that_comes_back_ends_the_rounds(monkeypatch):
     sets = [np.arange(20), np.arange(10, 30), np.arange(20)]
     steps = iter(sets)
     monkeypatch.setattr(trust, "_closest", lambda scores, share, weights: (1.0, next(steps)))
-    found = trusted(normal(30, 3))
+    found = trusted(normal(30, 3), kernel=RBF())
     assert_array_equal(found.rows, np.arange(20))
     assert [entry["n_new"] for entry in found.history] == [0, 10, 10]
 
@@ -175,4 +222,4 @@ def test_a_set_that_comes_back_ends_the_rounds(monkeypatch):
 def test_rounds_that_do_not_settle_end_too(monkeypatch):
     steps = iter(np.arange(10) + start for start in range(100))
     monkeypatch.setattr(trust, "_closest", lambda scores, share, weights: (1.0, next(steps)))
-    assert len(trusted(normal(60, 3)).history) == MAX_ROUNDS
+    assert len(trusted(normal(60, 3), kernel=RBF()).history) == MAX_ROUNDS

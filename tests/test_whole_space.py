@@ -13,7 +13,9 @@ from sklearn.svm import OneClassSVM
 from pyod_gessvdd import GESSVDD
 from pyod_gessvdd.components.specs import resolve
 from pyod_gessvdd.dual import upper_bounds
-from pyod_gessvdd.kernels.pairwise import RBF, FunctionKernel, LaplacianKernel, Mixed
+from pyod_gessvdd.kernels.mixed import Mixed
+from pyod_gessvdd.kernels.pairwise import RBF, FunctionKernel, LaplacianKernel
+from pyod_gessvdd.linalg import weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_svdd
 from pyod_gessvdd.whole_space import learn, svdd
@@ -379,3 +381,73 @@ def test_rounding_is_not_taken_for_an_indefinite_kernel():
         np.linalg.cholesky(K)
     L = cholesky(K)
     assert_allclose(L @ L.T, K, atol=1e-5)
+
+
+# Rows that are not trusted count a little -----------------------------------------------------------------------------
+
+
+def slowly_doubted(X, new, kernel, started, trusted, weights, share, doubted):
+    """Scores with doubted rows in the metric, by explicit features of all rows."""
+    Phi = oracle.features(kernel.gram(X, X))
+    lam = RIDGE * oracle.usual_scatter(oracle.scatter(Phi[started], weights[started]))
+    S = oracle.scatter(Phi[trusted], weights[trusted])
+    lengths = oracle.lengths(Phi, S, lam)
+    lengths[trusted] = oracle.left_out(Phi[trusted], weights[trusted], np.zeros(len(trusted)), lam)[0]
+    limit = weighted_quantiles(lengths, [1.0 - share], weights)[0]
+    others = np.setdiff1d(np.flatnonzero(lengths > limit), trusted)
+    Z = Phi[others] @ oracle.whitening(S, lam)
+    cosines = (Z @ Z.T) / np.sqrt(np.outer(lengths[others], lengths[others]))
+    extra = weights[others] * doubted * (1 / limit - 1 / lengths[others]) / (cosines**2 @ weights[others])
+    S = S + oracle.scatter(Phi[others], extra)
+    root = oracle.whitening(S, lam)
+    solution = solve_svdd(Phi[trusted] @ root, nu=NU, sample_weight=weights[trusted], tol=1e-12)
+
+    def scores(rows):
+        phi = oracle.new_features(Phi, kernel.gram(rows, X))
+        missed = oracle.outside_span(kernel.gram_diagonal(rows), phi)
+        return (((phi @ root - solution.center) ** 2).sum(axis=1) + missed / lam) / solution.radius2
+
+    return scores(X), scores(new), others, limit, oracle.lengths(Phi, S, lam)
+
+
+@pytest.mark.parametrize("weights", [np.ones(N), WEIGHTS], ids=["ones", "whole"])
+@pytest.mark.parametrize("landmarks", [None, N], ids=["exact", "landmarks"])
+@pytest.mark.parametrize("doubted", [0.05, 0.3, 0.9])
+def test_doubted_rows_have_the_weight_of_the_slow_formula(X, new, weights, landmarks, doubted):
+    started = np.arange(N)[np.arange(N) % 5 > 0]
+    kernel = Mixed(approximation="exact" if landmarks is None else "nystroem", n_landmarks=landmarks, random_state=0)
+    if landmarks is not None:
+        # Landmarks are drawn among the trusted rows: only those, and what they miss, are exact.
+        started = np.arange(N)
+    share = 0.2
+    found = learnt(X, kernel, trusted=started, weights=weights, share_outside=share, doubted=doubted)
+    scores, new_scores, others, limit, lengths = slowly_doubted(
+        X, new, kernel, started, found.trusted, weights, share, doubted
+    )
+    assert others.size
+    assert_allclose(found.scores, scores, rtol=1e-6)
+    assert_allclose(found.description.scores(new), new_scores, rtol=1e-6)
+    # As predict scores them: a label is what predict returns.
+    assert_allclose(found.left_out_scores[others], found.scores[others], rtol=1e-12)
+    assert (lengths[others] > limit * (1 - doubted)).all()
+
+
+def test_the_more_rows_are_doubted_the_lower_new_rows_like_them_score(X):
+    started = np.arange(5, N)
+    far = X[:5] + 6.0
+    rows = np.vstack([far, X[5:]])
+    scores = [
+        learnt(rows, trusted=started, share_outside=0.1, doubted=doubted).description.scores(far + 0.01).max()
+        for doubted in (0.0, 0.1, 0.3, 0.6)
+    ]
+    assert (np.diff(scores) < 0).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), n_alike=st.integers(1, 8), doubted=st.sampled_from([0.1, 0.3]))
+def test_alike_or_not_doubted_rows_stay_above_the_rows_that_are_trusted(seed, n_alike, doubted):
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(80, 3))
+    rows[:n_alike] = 6.0 + 0.01 * random.normal(size=(n_alike, 3))
+    found = learnt(rows, trusted=np.arange(n_alike, 80), share_outside=0.1, doubted=doubted)
+    assert found.scores[:n_alike].min() > np.quantile(found.left_out_scores, 0.9)

@@ -8,7 +8,7 @@ from typing import Any
 from pyod_gessvdd.components.hookspecs import hookimpl
 from pyod_gessvdd.feature_laplacians import chain
 from pyod_gessvdd.feature_laplacians import knn as feature_knn
-from pyod_gessvdd.kernels import linear, pairwise
+from pyod_gessvdd.kernels import linear, mixed, pairwise
 from pyod_gessvdd.laplacians import between, identity, knn, none, pca, within
 from pyod_gessvdd.qp import auto, frank_wolfe, interior_point, libsvm, osqp
 from pyod_gessvdd.updaters import gradient, newton, newton_ssvdd, riemannian, spectral, spectral_regression
@@ -39,8 +39,8 @@ def register_qp_backends(register: Callable[[type], None]) -> None:
 
 @hookimpl
 def register_kernels(register: Callable[[type], None]) -> None:
-    """The linear map, and the NPT map over scikit-learn's pairwise kernels."""
-    for component in (linear.Linear, *pairwise.KERNELS):
+    """The linear map, and the NPT map over the default detector's kernel and scikit-learn's pairwise ones."""
+    for component in (linear.Linear, mixed.Mixed, *pairwise.KERNELS):
         register(component)
 
 

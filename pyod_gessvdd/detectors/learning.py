@@ -16,7 +16,7 @@ from pyod_gessvdd.description import Description
 from pyod_gessvdd.detectors.labels import Known
 from pyod_gessvdd.detectors.model import Model
 from pyod_gessvdd.detectors.rows import DistinctRows, bounds, counted, draw, rows_and_weights, spread
-from pyod_gessvdd.detectors.settings import BY_SCATTER, Components, weights_for_columns
+from pyod_gessvdd.detectors.settings import BY_SCATTER, Components
 from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.feature_map import FeatureMap, learn_scaling
@@ -62,8 +62,6 @@ def rows_to_learn_from(
     if settings["trim"] == 0.0 or not kernel.input_is_rows:
         return Trust(rows, [])
     rows, inside = (np.arange(len(X)), None) if weights is None else (rows, weights[rows])
-    for name in {"view_weights", "smooth"} & kernel.get_params(deep=False).keys():
-        kernel.set_params(**{name: None})  # trust uses one view, whatever the description uses
     trust = trusted_rows(
         X[rows],
         kernel,
@@ -150,10 +148,10 @@ def learn_whole_space(
     """
     kernel = parts.kernel
     rows = DistinctRows.of(X, weights)
-    views = settings["view_weights"]
-    if views is not None and kernel.get_params(deep=False).get("view_weights") == views:
+    views = settings["views"]
+    if views is not None and kernel.get_params(deep=False).get("view_weights") == settings["view_weights"]:
         # Not those of a kernel that was given its own.
-        kernel.set_params(view_weights=weights_for_columns(views, scaling, len(rows.X), X.shape[1]))
+        kernel.set_params(**views.for_columns(scaling, len(rows.X), X.shape[1]))
     sphere = {"backend": parts.qp_backend, "tol": settings["qp_tol"]}
 
     def bounds_of(places: Array) -> Array:
@@ -169,6 +167,7 @@ def learn_whole_space(
             *arguments,
             ridge=settings["ridge"],
             share_outside=None if settings["trim"] == 0.0 else settings["share_outside"],
+            doubted=settings["doubted"],
             sample_weight=rows.weights,
             scaled_without_itself=scaling.apply_to_training(rows.X, rows.weights) if many_columns else None,
             outliers=outliers,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from pyod_gessvdd.components.contracts import FeatureLaplacian, Kernel, Laplacian, NoGraph, QPBackend, Updater
 from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.laplacians.identity import Identity
@@ -96,16 +98,16 @@ BY_SCATTER = "use 'gradient', 'spectral', 'newton' or 'riemannian'"
 DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
 #: The largest share that ``trim="auto"`` leaves out: with more outliers expected, wide scores separate them less well.
 MOST_TRIMMED = 0.1
-#: The least weight of the columns as they are, by ``novelty``: with many columns only they reveal a row that is far off
-#: in one of them.
-LEAST_PLAIN = {False: 0.1, True: 0.02}
-#: The largest weight of the ranks, by ``novelty``.
-MOST_RANKS = {False: 0.25, True: 0.15}
-#: The share of the smooth kernel in each view, by ``novelty``: only the logarithms gain from the cusp of the other one
-#: where outliers are expected; with clean rows the ranks do too.
-SMOOTH = {False: (1.0, 0.5, 1.0), True: (1.0, 0.5, 0.5)}
+#: How much rows that are not trusted count, as a share of what would bring them down to the limit above which rows are
+#: labelled; less with few rows. At 1 the description could not tell them from rows at the limit.
+DOUBTED = 0.3
+#: The share of the smooth kernel in each view, by ``novelty``: only with clean rows logarithms and ranks gain from the
+#: cusp of the other one.
+SMOOTH = {False: (1.0, 1.0, 1.0), True: (1.0, 0.5, 0.5)}
 #: From this many columns on, the columns as they are gain weight, and from twice as many on they have it all.
 MANY_COLUMNS = 100
+#: With this many rows per column correlations begin to count, and with twice as many they count in full.
+ROWS_PER_COLUMN = 5
 #: Below the first number of rows kernels become wider; from the second on, nothing depends on the number of rows.
 FEW_ROWS, MANY_ROWS = 100, 700
 
@@ -134,34 +136,85 @@ def for_rows(settings: dict[str, Any], n_rows: float, *, has_features: bool = Fa
         filled["trim"] = 0.0 if novelty or not residual else min(filled["share_outside"], MOST_TRIMMED)
     elif settings["trim"] is None:
         filled["trim"] = 0.0
+    filled["doubted"] = DOUBTED * many**2
     if settings["n_iter"] is None:
         filled["n_iter"] = 0 if settings["n_components"] == "all" else DEFAULT_UPDATES
     if has_features:
         filled["n_components"] = None
     if settings["ridge"] is None:
-        filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-7 / few**3 if novelty else 3e-4 / (few * many)
+        filled["ridge"] = SUBSPACE_RIDGE if not whole else 1e-7 / few**3 if novelty else 3e-5 / (few * many**2)
     filled["widening"] = (8.0 if novelty else 1.0) / few if whole and residual else None
-    # The more rows, the more their ranks are worth; with few, the columns as they are stand in for them.
-    ranks, plain = MOST_RANKS[novelty] * many, max(LEAST_PLAIN[novelty], 0.5 * (1.0 - many))
-    views = (plain, 1.0 - plain - ranks, ranks)
     has_views = settings["standardize"] == "auto"
-    filled["view_weights"] = views if has_views else None
+    filled["views"] = ViewWeights.of(novelty, many) if has_views else None
     filled["smooth"] = SMOOTH[novelty] if has_views else None
-    return filled
+    return {**filled, **(filled["views"].parameters() if has_views else {"view_weights": None})}
 
 
-def weights_for_columns(views: tuple[float, ...], scaling: Scaling, n_rows: int, n_columns: int) -> tuple[float, ...]:
-    """The weights of the views where columns are many, also relative to the rows, and their tails are light.
+@dataclass(frozen=True)
+class ViewWeights:
+    """The weights of the default kernel's parts.
 
-    Logarithms and ranks gain nothing from such columns, and hide a row that is far off in one of them: the columns as
-    they are, the first view, have all the weight with at least 200 columns, half as many as rows, none of them heavy.
-    With fewer than 100 rows they have less: otherwise too many new rows would be labelled outliers.
+    Attributes
+    ----------
+    few_rows : float
+        The weight of the columns as they are where rows are few.
+    plain : float
+        Their weight where correlations do not count: there only they reveal a row that is far off in one of many
+        columns. Inner products take their place.
+    ranks, decorrelated, linear : float
+        The weight of the ranks, and of the decorrelated logarithms and of inner products where correlations count in
+        full.
     """
-    ramps = (n_columns / MANY_COLUMNS - 1.0, 4.0 * n_columns / n_rows - 1.0, 2.0 * n_rows / FEW_ROWS - 1.0)
-    many = max(min(*ramps, 1.0), 0.0)
-    light = max(0.0, 1.0 - 10.0 * scaling.heavy_share) if many else 0.0
-    others = tuple((1.0 - many * light) * weight for weight in views[1:])
-    return (sum(views) - sum(others), *others)
+
+    few_rows: float
+    plain: float
+    ranks: float
+    decorrelated: float
+    linear: float
+
+    @classmethod
+    def of(cls, novelty: bool, many: float) -> ViewWeights:
+        """The weights chosen by measurement, by how many rows there are, from 0 to 1 for :data:`MANY_ROWS`."""
+        # The more rows, the more their ranks are worth; with few, the columns as they are stand in for them.
+        if novelty:
+            return cls(0.5 * (1.0 - many), 0.02, 0.15 * many, 0.2 * many, 0.8)
+        return cls(0.5 * (1.0 - many), 0.1, 0.25 * many**2, 0.3 * many, 0.05)
+
+    def parameters(self, correlated: float = 0.0, plain_only: float = 0.0) -> dict[str, tuple[float, ...]]:
+        """The kernel's parameters.
+
+        Parameters
+        ----------
+        correlated : float, default=0.0
+            How much correlations count, from 0 to 1.
+        plain_only : float, default=0.0
+            How much of the other views' weight goes to the columns as they are.
+        """
+        plain, decorrelated = max(self.few_rows, self.plain * (1.0 - correlated)), correlated * self.decorrelated
+        others = np.array([1.0 - plain - self.ranks - decorrelated, self.ranks, decorrelated])
+        logarithms, ranks, decorrelated = ((1.0 - plain_only) * others).tolist()
+        return {
+            "view_weights": (1.0 - logarithms - ranks - decorrelated, logarithms, ranks),
+            "decorrelated": (0.0, decorrelated, 0.0),
+            "linear": (correlated * self.linear, 0.0, 0.0),
+        }
+
+    def for_columns(self, scaling: Scaling, n_rows: int, n_columns: int) -> dict[str, tuple[float, ...]]:
+        """The kernel's parameters for so many rows and columns.
+
+        Correlations count where there are more than five rows per column, in full from ten on: a covariance of fewer
+        is mostly noise, and training rows are closer than new ones in a metric of that noise.
+
+        Where columns are many, also relative to the rows, and their tails are light, logarithms and ranks gain nothing,
+        and hide a row that is far off in one of them: the columns as they are have all the weight with at least 200
+        columns, half as many as rows, none of them heavy. With fewer than 90 rows they have less: otherwise too many
+        new rows would be labelled outliers.
+        """
+        correlated = min(max(n_rows / (ROWS_PER_COLUMN * n_columns) - 1.0, 0.0), 1.0)
+        ramps = (n_columns / MANY_COLUMNS - 1.0, 4.0 * n_columns / n_rows - 1.0, 2.0 * n_rows / FEW_ROWS - 0.8)
+        many = max(min(*ramps, 1.0), 0.0)
+        light = max(0.0, 1.0 - 10.0 * scaling.heavy_share) if many else 0.0
+        return self.parameters(correlated, many * light)
 
 
 def has_features(parts: Components, settings: dict[str, Any]) -> bool:

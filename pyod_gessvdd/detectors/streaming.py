@@ -164,8 +164,6 @@ def learn(
         raise ValueError(f"all {len(source)} rows of X are equal: there is nothing to describe")
     rule: TrustRule | None = None
     if settings["trim"]:
-        for name in {"view_weights", "smooth"} & trust_kernel.get_params(deep=False).keys():
-            trust_kernel.set_params(**{name: None})
         rule = trust_rule(
             source,
             known,

@@ -16,7 +16,7 @@ from pyod_gessvdd.kernels.npt import PairwiseKernel
 Array = np.ndarray
 
 #: What only a stand-alone kernel takes from the detector: in a sum or a product a row has one view.
-OF_VIEWS = ("view_weights", "smooth")
+OF_VIEWS = ("view_weights", "smooth", "decorrelated", "linear")
 
 
 class InnerProduct(PairwiseKernel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, ClassVar
@@ -66,12 +66,12 @@ def _median_squared_distance(X: Array, sample_weight: Array | None) -> float:
     return float(weighted_quantiles(np.append(distances, 0.0), [0.5], np.maximum(counts, 0.0))[0])
 
 
-def _summed_differences(X: Array, Y: Array, weights: Array) -> Array:
+def summed_differences(X: Array, Y: Array, weights: Array) -> Array:
     """Σ_l weights_il (x_i − y_l) for each row."""
     return weights.sum(axis=1, keepdims=True) * X - weights @ Y
 
 
-def _summed_signs(X: Array, Y: Array, weights: Array) -> Array:
+def summed_signs(X: Array, Y: Array, weights: Array) -> Array:
     """Σ_l weights_il sign(x_i − y_l) for each row, and 0 for the sign of 0."""
     # Column by column: all at once would be an array of n × m × D.
     columns = zip(X.T, Y.T, strict=True)
@@ -148,7 +148,7 @@ class RBF(WidthKernel):
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
         """−2 gamma Σ_l weights_il k(x_i, y_l) (x_i − y_l)."""
-        return -2.0 * self.gamma_ * _summed_differences(X, Y, weights * K)
+        return -2.0 * self.gamma_ * summed_differences(X, Y, weights * K)
 
 
 class LaplacianKernel(WidthKernel):
@@ -171,124 +171,7 @@ class LaplacianKernel(WidthKernel):
 
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
         """−gamma Σ_l weights_il k(x_i, y_l) sign(x_i − y_l), and 0 for the sign of 0."""
-        return -self.gamma_ * _summed_signs(X, Y, weights * K)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class Mixed(WidthKernel):
-    """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²), averaged over the views of a row.
-
-    For one view and gamma g this is the sum ``"0.5*laplacian(gamma=g/2) + 0.5*rbf(gamma=g)"``, in fewer passes.
-
-    The first has a cusp and tells near rows apart, the second is smooth and keeps to what many rows have in common;
-    their mean finds nearly the same outliers in clean data as the first, and is misled less by outliers among the
-    training rows.
-
-    Parameters
-    ----------
-    gamma : float, "scale", "auto" or "median", optional
-        The width, see :func:`kernel_width`; the detector's ``gamma`` if None, else "auto", one over the number of
-        columns of a view.
-    widening : float, optional
-        ``gamma`` is divided by it where it is not a number; the detector's if None, else 1.
-    view_weights : sequence of float, optional
-        The weight of each view; the detector's if None, else all are equal.
-    smooth : sequence of float, optional
-        The share of the smooth kernel in each view, between 0 and 1; the detector's if None, else one half. The kernel
-        with the cusp takes three times as long.
-    energy, approximation, n_landmarks, landmarks, center, random_state
-        See :class:`~pyod_gessvdd.kernels.npt.PairwiseKernel`.
-    """
-
-    name = "mixed"
-    inherits = ("widening", "view_weights", "smooth")
-    differentiable = True
-    averages_views = True
-
-    widening: float | None = None
-    view_weights: Sequence[float] | None = None
-    smooth: Sequence[float] | None = None
-
-    def prepare(self, X: Array, sample_weight: Array | None = None) -> None:
-        """Find the width, from the columns of one view."""
-        n_views = self.n_views_
-        self.view_weights_ = self._for_views("view_weights", "a weight", self.view_weights, 1.0 / n_views)
-        self.smooth_ = self._for_views("smooth", "a share", self.smooth, 0.5)
-        if not ((self.smooth_ >= 0.0) & (self.smooth_ <= 1.0)).all():
-            raise ValueError(f"smooth must hold shares between 0 and 1, got {self.smooth!r}")
-        gamma = "auto" if self.gamma is None else self.gamma
-        self.gamma_ = kernel_width(gamma, self._views(X)[0], self.random_state, sample_weight)
-        if isinstance(gamma, str) and self.widening is not None:
-            self.gamma_ /= self.widening
-
-    def _for_views(self, name: str, what: str, given: Sequence[float] | None, otherwise: float) -> Array:
-        if given is None:
-            return np.full(self.n_views_, otherwise)
-        if len(given) != self.n_views_:
-            raise ValueError(f"{name} must hold {what} for each of the {self.n_views_} views, got {given!r}")
-        return np.array(given, dtype=float)
-
-    def gram(self, X: Array, Y: Array) -> Array:
-        """½ exp(−½ gamma ‖x − y‖₁) + ½ exp(−gamma ‖x − y‖²) of each view, averaged."""
-        parts = (
-            part
-            for cusped, smooth, x, y in self._weighted_views(X, Y)
-            for part in (self._cusped(x, y, cusped), self._smooth(x, y, smooth))
-            if part is not None
-        )
-        K = next(parts, None)
-        if K is None:
-            return np.zeros((len(X), len(Y)))
-        for part in parts:
-            K += part
-        return K
-
-    def gram_diagonal(self, X: Array) -> Array:
-        """One for every row."""
-        return np.full(len(X), float(self.view_weights_.sum()))
-
-    def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
-        """The mean of the kernels' pullbacks."""
-        pulled = []
-        for cusped, smooth, x, y in self._weighted_views(X, Y):
-            total = np.zeros_like(x)
-            if (part := self._cusped(x, y, cusped)) is not None:
-                total -= self.gamma_ / 2 * _summed_signs(x, y, weights * part)
-            if (part := self._smooth(x, y, smooth)) is not None:
-                total -= 2.0 * self.gamma_ * _summed_differences(x, y, weights * part)
-            pulled.append(total)
-        return np.hstack(pulled)
-
-    def _weighted_views(self, X: Array, Y: Array) -> Iterator[tuple[float, float, Array, Array]]:
-        """The weights of the two kernels in each view, and the view's columns."""
-        weights = zip(self.view_weights_ * (1.0 - self.smooth_), self.view_weights_ * self.smooth_, strict=True)
-        for (cusped, smooth), x, y in zip(weights, self._views(X), self._views(Y), strict=True):
-            yield float(cusped), float(smooth), x, y
-
-    def _views(self, X: Array) -> list[Array]:
-        return [X] if self.n_views_ == 1 else [np.ascontiguousarray(x) for x in np.hsplit(X, self.n_views_)]
-
-    # The same as scikit-learn's, whose checks per block cost as much as a block of a few hundred landmarks.
-
-    def _cusped(self, X: Array, Y: Array, weight: float) -> Array | None:
-        if weight == 0.0:
-            return None
-        K: Array = scipy.spatial.distance.cdist(X, Y, "cityblock")
-        K *= -self.gamma_ / 2
-        np.exp(K, out=K)
-        K *= weight
-        return K
-
-    def _smooth(self, X: Array, Y: Array, weight: float) -> Array | None:
-        if weight == 0.0:
-            return None
-        # The whole exponent, 2γxᵀy − γ‖x‖² − γ‖y‖² and the logarithm of the weight, is one product.
-        root, top = np.sqrt(2.0 * self.gamma_), np.log(weight)
-        x, y = root * X, root * Y
-        lengths_x, lengths_y = (np.einsum("ij,ij->i", z, z) / -2.0 for z in (x, y))
-        K = np.column_stack([x, lengths_x, np.ones(len(x))]) @ np.column_stack([y, np.ones(len(y)), lengths_y + top]).T
-        np.minimum(K, top, out=K)
-        return np.exp(K, out=K)
+        return -self.gamma_ * summed_signs(X, Y, weights * K)
 
 
 class Exponential(WidthKernel):
@@ -317,7 +200,7 @@ class Exponential(WidthKernel):
         """−gamma Σ_l weights_il k(x_i, y_l) (x_i − y_l) / ‖x_i − y_l‖, and 0 at the cusp."""
         distances = self._scaled_distances(X, Y)
         weighted = np.divide(weights * K, distances, out=np.zeros_like(K), where=distances > 0)
-        return -(self.gamma_**2) * _summed_differences(X, Y, weighted)
+        return -(self.gamma_**2) * summed_differences(X, Y, weighted)
 
     def _scaled_distances(self, X: Array, Y: Array) -> Array:
         # Not through ‖x‖² + ‖y‖² − 2xᵀy: near zero its rounding would show, as the kernel has a cusp there.
@@ -341,7 +224,7 @@ class Matern(Exponential):
     def gram_pullback(self, X: Array, Y: Array, K: Array, weights: Array) -> Array:
         """−3 gamma² Σ_l weights_il exp(−√3 gamma ‖x_i − y_l‖) (x_i − y_l)."""
         decay = np.exp(-np.sqrt(3.0) * self._scaled_distances(X, Y))
-        return -3.0 * self.gamma_**2 * _summed_differences(X, Y, weights * decay)
+        return -3.0 * self.gamma_**2 * summed_differences(X, Y, weights * decay)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -490,7 +373,6 @@ class FunctionKernel(PairwiseKernel):
 KERNELS = (
     RBF,
     LaplacianKernel,
-    Mixed,
     Exponential,
     Matern,
     Polynomial,

@@ -13,7 +13,7 @@ from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.components.validation import check_features, names_the_writer
 from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.kernels.pairwise import MEDIAN_ROWS
-from pyod_gessvdd.linalg import MAX_ROWS, k_means_of_ordered, read_only
+from pyod_gessvdd.linalg import MAX_ROWS, k_means_of_ordered, read_only, symmetric_eigen
 from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.streamed.order import drawn_rows
 from pyod_gessvdd.streamed.sums import Moments, block_moments
@@ -42,7 +42,7 @@ def fit_kernel(kernel: Kernel, scaled: Source, known: Moments) -> Moments:
     scaled : Source
         The rows after scaling.
     known : Moments
-        Their means and variances.
+        Their means and covariances.
     """
     rows = _with_the_same_moments(known)
     if not isinstance(kernel, PairwiseKernel):
@@ -61,9 +61,10 @@ def fit_kernel(kernel: Kernel, scaled: Source, known: Moments) -> Moments:
 
 
 def _with_the_same_moments(known: Moments) -> Array:
-    """Two rows whose columns have these means and variances."""
-    deviations = np.sqrt(np.diag(known.scatter) / known.n_rows)
-    return np.stack([known.mean - deviations, known.mean + deviations])
+    """Rows, two per column, whose columns have these means, variances and covariances."""
+    values, vectors = symmetric_eigen(known.scatter / known.n_rows)
+    steps = (vectors * np.sqrt(np.maximum(len(values) * values, 0.0))).T
+    return np.concatenate([known.mean - steps, known.mean + steps])
 
 
 def _landmarks(kernel: PairwiseKernel, scaled: Source, count: int) -> Array:

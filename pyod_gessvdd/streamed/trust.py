@@ -16,7 +16,7 @@ from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.streamed.order import OrderStatistics, draw_by_content
 from pyod_gessvdd.streamed.scaling import learn_scaling
 from pyod_gessvdd.streamed.sums import Moments
-from pyod_gessvdd.trust import MAX_ROWS, Wide, concentrated, surely_below
+from pyod_gessvdd.trust import MAX_ROWS, Wide, concentrated, of_one_view, surely_below
 
 Array = np.ndarray
 
@@ -84,6 +84,7 @@ def trust_rule(
     kernel, share, random_state, standardize, center
         As for rows in memory.
     """
+    kernel = of_one_view(kernel)
     scaling = learn_scaling(rows, known, kernel, center=True, standardize="signed_log" if standardize else False)
     scaled = rows.mapped(scaling.apply, rows.n_columns)
     places = draw_by_content(scaled, MAX_ROWS, check_random_state(random_state))

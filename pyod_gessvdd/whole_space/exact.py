@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.linalg
@@ -24,13 +24,16 @@ WELL_CONDITIONED = 1e6
 
 @dataclass(frozen=True, eq=False)
 class ExactRows(Rows):
-    """By the N × N kernel matrix."""
+    """By the N × N kernel matrix.
+
+    ``moved`` is the kernel of the rows, scaled without themselves, with the rows, and their kernel with themselves.
+    """
 
     kernel: PairwiseKernel
     scaled: Array
     K: Array
     weights: Array
-    moved: Array | None = None
+    moved: tuple[Array, Array] | None = None
 
     max_take_out = 10
 
@@ -66,7 +69,7 @@ class ExactRows(Rows):
 
 @dataclass(frozen=True, eq=False)
 class ExactMetric(Metric):
-    """W and A⁻¹; for the other rows x, A⁻¹Wk_x as columns, and k_xᵀWA⁻¹Wk_x."""
+    """W and A⁻¹ of the trusted rows, and of doubted ones after them; of the others x, A⁻¹Wk_x and k_xᵀWA⁻¹Wk_x."""
 
     rows: ExactRows
     trusted: Array
@@ -76,6 +79,12 @@ class ExactMetric(Metric):
     others: Array
     solved: Array
     explained: Array
+    doubted: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+
+    @property
+    def members(self) -> Array:
+        """The rows that count."""
+        return np.concatenate([self.trusted, self.doubted])
 
     def without(self, removed: Array) -> ExactMetric:
         """The metric without some of its rows, by their Schur complement in A⁻¹: no new factor."""
@@ -100,29 +109,63 @@ class ExactMetric(Metric):
             np.concatenate([self.explained - np.einsum("ij,ij->j", solved, schur @ solved), theirs]),
         )
 
+    def company(self, rows: Array, squares: Array) -> Array:
+        """By G = [K − k_xᵀWA⁻¹Wk_y]/λ of these rows."""
+        cosines2 = (self._unexplained(rows) / self.lam) ** 2 / np.outer(squares, squares)
+        np.fill_diagonal(cosines2, 1.0)
+        return cosines2 @ self.rows.weights[rows]
+
+    def _unexplained(self, rows: Array) -> Array:
+        """K − k_xᵀWA⁻¹Wk_y of some of the other rows."""
+        inner = self.root[:, None] * self.rows.K[np.ix_(self.trusted, rows)]
+        return self.rows.K[np.ix_(rows, rows)] - inner.T @ self.solved[:, self._places(rows)]
+
+    def _places(self, rows: Array) -> Array:
+        """Where these rows are among the others."""
+        order = self.others.argsort()
+        return order[np.searchsorted(self.others, rows, sorter=order)]
+
+    def doubting(self, rows: Array, weights: Array) -> ExactMetric:
+        """By the blocks of the larger A⁻¹: no new factor of the trusted rows' part."""
+        places, root = self._places(rows), np.sqrt(weights)
+        schur = root[:, None] * self._unexplained(rows) * root
+        schur[np.diag_indices_from(schur)] += self.lam
+        inverse = scipy.linalg.inv((schur + schur.T) / 2)
+        across = self.solved[:, places] * root
+        corner = -across @ inverse
+        A_inv = np.block([[self.A_inv - corner @ across.T, corner], [corner.T, inverse]])
+        members, others = np.concatenate([self.trusted, rows]), np.delete(self.others, places)
+        root = np.concatenate([self.root, root])
+        inner = root[:, None] * self.rows.K[np.ix_(members, others)]
+        solved = A_inv @ inner
+        explained = np.einsum("ij,ij->j", inner, solved)
+        return ExactMetric(self.rows, self.trusted, self.lam, root, A_inv, others, solved, explained, rows)
+
     def lengths(self) -> Lengths:
         """‖z‖² = [k(x, x) − k_xᵀWA⁻¹Wk_x]/λ."""
-        diagonal, trusted, lam = self.rows.K.diagonal(), self.trusted, self.lam
+        diagonal, n_trusted, lam = self.rows.K.diagonal(), len(self.trusted), self.lam
         plain, left = np.empty(len(diagonal)), np.ones(len(diagonal))
         # 1 − cp without cancellation: (w − c + cλ(A⁻¹)_ii)/w.
         remains = lam * self.A_inv.diagonal()
-        weights, copy = self.root**2, one_copy(self.root**2)
-        plain[trusted] = (1.0 - remains) / weights
-        left[trusted] = np.maximum(weights - copy + copy * remains, LEAST_LEFT * copy) / weights
+        weights = self.root**2
+        plain[self.members] = (1.0 - remains) / weights
+        remains, weights = remains[:n_trusted], weights[:n_trusted]
+        copy = one_copy(weights)
+        left[self.trusted] = np.maximum(weights - copy + copy * remains, LEAST_LEFT * copy) / weights
         plain[self.others] = (diagonal[self.others] - self.explained) / lam
         return Lengths(np.maximum(plain, 0.0), left, scaled=self._scaled(remains, weights))
 
     def _scaled(self, remains: Array, weights: Array) -> Array | float:
         """How much longer trusted rows become when they are left out of the scaling too."""
-        moved, trusted = self.rows.moved, self.trusted
-        if moved is None:
+        if self.rows.moved is None:
             return 1.0
-        k = self.root * moved[np.ix_(trusted, trusted)]
+        (moved, own), trusted = self.rows.moved, self.trusted
+        k = self.root * moved[np.ix_(trusted, self.members)]
         np.fill_diagonal(k, 0.0)
         inner = k @ self.A_inv
         # Without row i, A⁻¹ loses (A⁻¹)_i (A⁻¹)_iᵀ / (A⁻¹)_ii.
         diagonal = remains / self.lam
-        squares = self.rows.K.diagonal()[trusted] - np.einsum("ij,ij->i", inner, k) + inner.diagonal() ** 2 / diagonal
+        squares = own[trusted] - np.einsum("ij,ij->i", inner, k) + inner.diagonal() ** 2 / diagonal
         without = (1.0 - remains) / (diagonal * weights)
         factor = np.ones(len(self.rows.K))
         factor[trusted] = np.maximum(squares, LEAST_LEFT) / np.maximum(without, LEAST_LEFT)
@@ -134,7 +177,9 @@ class ExactMetric(Metric):
         if n * float(self.rows.K.diagonal().max()) <= WELL_CONDITIONED * lam:
             # The factor of A⁻¹ = L⁻ᵀL⁻¹ from its other end: half the work of inverting L.
             return cholesky(self.A_inv[::-1, ::-1], 0.0).T[::-1, ::-1]
-        _, A = self.rows.inside(self.trusted)
+        A = self.rows.K[np.ix_(self.members, self.members)]
+        A *= self.root
+        A *= self.root[:, None]
         A[np.diag_indices_from(A)] += lam
         return scipy.linalg.lapack.dtrtri(cholesky(A, 0.0), lower=1, overwrite_c=1)[0]
 
@@ -142,21 +187,21 @@ class ExactMetric(Metric):
         self, scaling: Scaling, upper: Array, backend: QPBackend, tol: float
     ) -> tuple[WholeSpace, QPSolution, Array]:
         """By the inner products W⁻¹(I − λA⁻¹)W⁻¹."""
-        rows, root, lam = self.rows, self.root, self.lam
-        G = -lam * self.A_inv
+        rows, root, lam, n_trusted = self.rows, self.root, self.lam, len(self.trusted)
+        G = -lam * self.A_inv[:n_trusted, :n_trusted]
         G[np.diag_indices_from(G)] += 1.0
-        G /= root
-        G /= root[:, None]
+        G /= root[:n_trusted]
+        G /= root[:n_trusted, None]
         solution = solve_kernel_svdd(G, upper, backend, tol, None)
-        pull = root * (self.A_inv @ (solution.alpha / root))
+        pull = root * (self.A_inv[:, :n_trusted] @ (solution.alpha / root[:n_trusted]))
         description = WholeSpace(
             scaling,
             rows.kernel,
-            rows.scaled[self.trusted],
+            rows.scaled[self.members],
             1.0 / lam,
             self._inverse_factor() * (root / np.sqrt(lam)),
             pull,
             solution.extras["center_norm2"],
             solution.radius2,
         )
-        return description, solution, rows.K[:, self.trusted] @ pull
+        return description, solution, rows.K[:, self.members] @ pull

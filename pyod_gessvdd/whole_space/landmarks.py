@@ -83,7 +83,10 @@ class LandmarkRows(Rows):
 
     def metric(self, trusted: Array, lam: float) -> LandmarkMetric:
         """By the Cholesky factor of S_x + λI."""
-        S = self.scatter(trusted)
+        return self.metric_of(self.scatter(trusted), trusted, lam)
+
+    def metric_of(self, S: Array, trusted: Array, lam: float) -> LandmarkMetric:
+        """The same from S_x, which is overwritten."""
         S[np.diag_indices_from(S)] += lam
         R = cholesky(S, 0.0)
         return LandmarkMetric(self, trusted, lam, R, scipy.linalg.solve_triangular(R, self.Phi.T, lower=True).T)
@@ -102,6 +105,19 @@ class LandmarkMetric(Metric):
     def without(self, removed: Array) -> LandmarkMetric:
         """Another factor, of the small matrix S_x + λI."""
         return self.rows.metric(np.setdiff1d(self.trusted, removed, assume_unique=True), self.lam)
+
+    def company(self, rows: Array, squares: Array) -> Array:
+        """By d = z/‖z‖: Σ_j w_j (d_iᵀd_j)² is a quadratic form of d_i. What landmarks miss, rows do not share."""
+        directions, weights = self.Z[rows] / np.sqrt(squares)[:, None], self.rows.weights[rows]
+        C = directions.T @ (weights[:, None] * directions)
+        inside2 = np.einsum("ij,ij->i", directions, directions) ** 2
+        return np.einsum("ij,ij->i", directions @ C, directions) + weights * (1.0 - inside2)
+
+    def doubting(self, rows: Array, weights: Array) -> LandmarkMetric:
+        """By another factor."""
+        S = self.rows.scatter(self.trusted)
+        S += self.rows.Phi[rows].T @ (weights[:, None] * self.rows.Phi[rows])
+        return self.rows.metric_of(S, self.trusted, self.lam)
 
     def lengths(self) -> Lengths:
         """‖z‖² on the span; beyond, the scatter is λ."""

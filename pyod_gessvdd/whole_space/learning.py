@@ -19,7 +19,7 @@ from pyod_gessvdd.whole_space.description import WholeSpace
 from pyod_gessvdd.whole_space.exact import ExactRows
 from pyod_gessvdd.whole_space.factor import one_copy
 from pyod_gessvdd.whole_space.landmarks import LandmarkRows
-from pyod_gessvdd.whole_space.metric import Rows
+from pyod_gessvdd.whole_space.metric import Metric, Rows
 
 Array = np.ndarray
 
@@ -58,6 +58,7 @@ def learn(
     backend: QPBackend,
     tol: float,
     share_outside: float | None = None,
+    doubted: float = 0.0,
     sample_weight: Array | None = None,
     scaled_without_itself: Array | None = None,
     outliers: Array | None = None,
@@ -84,6 +85,8 @@ def learn(
     share_outside : float, optional
         If given, this share of the rows will be labelled outliers, and trusted rows among them are taken out: a row
         that is labelled must not have taken part in the description that measures a new row like it.
+    doubted : float, default=0.0
+        How much rows above the limit count that are not trusted: a share of what would bring them down to the limit.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
     scaled_without_itself : ndarray of shape (N, D), optional
@@ -94,30 +97,23 @@ def learn(
         The rows that are known to be inliers: they are not taken out.
     """
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
-    _prepare(kernel, scaled, sample_weight)
+    _prepare(kernel, scaled[trusted], None if sample_weight is None else sample_weight[trusted])
     rows: Rows
     progress.stage("kernel matrix")
     if kernel.is_exact(len(scaled)):
-        moved = None if scaled_without_itself is None else kernel.gram(scaled_without_itself, scaled)
+        moved, apart = None, scaled_without_itself
+        if apart is not None:
+            moved = kernel.gram(apart, scaled), kernel.gram_diagonal(apart)
         rows = ExactRows(kernel, scaled, kernel.checked_gram(scaled), weights, moved)
     else:
         rows = LandmarkRows.of(kernel, scaled, weights, trusted)
     progress.stage("metric")
     lam = ridge * rows.effective_scatter(trusted)
-    metric = rows.metric(trusted, lam)
+    metric: Metric = rows.metric(trusted, lam)
+    if share_outside is not None:
+        metric = _concentrated(metric, share_outside, doubted, rows.max_take_out, weights, surely_trusted)
+        trusted = metric.trusted
     lengths = metric.lengths()
-    rounds = 0 if share_outside is None else rows.max_take_out
-    for _ in range(rounds):
-        left_out = lengths.left_out
-        limit = weighted_quantiles(left_out, [1.0 - float(share_outside or 0.0)], sample_weight)[0]
-        fewer = trusted[left_out[trusted] <= limit]
-        if surely_trusted is not None:
-            fewer = np.union1d(fewer, np.intersect1d(trusted, surely_trusted, assume_unique=True))
-        if len(fewer) == len(trusted) or len(fewer) < len(scaled) / 2:
-            break
-        metric = metric.without(np.setdiff1d(trusted, fewer, assume_unique=True))
-        trusted = fewer
-        lengths = metric.lengths()
     progress.stage("sphere", 1)
     description, solution, along = metric.describe(scaling, bounds(trusted), backend, tol)
     progress.step(1, "gap %.1e", solution.gap)
@@ -137,6 +133,62 @@ def learn(
     return Learnt(description, trusted, solution, scores, left_out)
 
 
+def _concentrated(
+    metric: Metric,
+    share_outside: float,
+    doubted: float,
+    max_take_out: int,
+    weights: Array,
+    surely_trusted: Array | None,
+) -> Metric:
+    """The metric without the trusted rows that will be labelled, first as it is, then with doubted rows in it."""
+    for doubt in (0.0, doubted):
+        for _ in range(max_take_out):
+            measured = metric if doubt == 0.0 else _doubting(metric, share_outside, doubt, weights)
+            trusted, left_out = metric.trusted, measured.lengths().left_out
+            fewer = trusted[left_out[trusted] <= _limit(left_out, share_outside, weights)]
+            if surely_trusted is not None:
+                fewer = np.union1d(fewer, np.intersect1d(trusted, surely_trusted, assume_unique=True))
+            if len(fewer) == len(trusted) or len(fewer) < len(weights) / 2:
+                break
+            metric = metric.without(np.setdiff1d(trusted, fewer, assume_unique=True))
+    return metric if doubted == 0.0 else _doubting(metric, share_outside, doubted, weights)
+
+
+def _limit(lengths: Array, share_outside: float, weights: Array) -> float:
+    """The length above which rows are labelled."""
+    return float(weighted_quantiles(lengths, [1.0 - share_outside], weights)[0])
+
+
+def _doubting(metric: Metric, share_outside: float, doubted: float, weights: Array) -> Metric:
+    """The metric in which rows that are not trusted count a little.
+
+    Of clean rows a tenth is not trusted all the same, and new rows like these are no outliers. A row of squared length
+    q that counts w has the length q/(1 + wq). With w = c(1/t − 1/q), where t is the length above which rows are
+    labelled and c < 1, it stays above t. Rows that resemble each other share one such weight.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric of the trusted rows.
+    share_outside : float
+        The share of rows that will be labelled.
+    doubted : float
+        c.
+    weights : ndarray of shape (N,)
+        How often each row counts.
+    """
+    lengths = metric.lengths().left_out
+    limit = _limit(lengths, share_outside, weights)
+    others = np.setdiff1d(np.flatnonzero(weights), metric.trusted, assume_unique=True)
+    others = others[lengths[others] > limit]
+    if not (limit > 0 and others.size):
+        return metric
+    squares = lengths[others]
+    company = metric.company(others, squares)
+    return metric.doubting(others, weights[others] * doubted * (1.0 / limit - 1.0 / squares) / company)
+
+
 def svdd(
     scaling: Scaling,
     kernel: PairwiseKernel,
@@ -153,7 +205,7 @@ def svdd(
 
     Labelled outliers are its negative examples, and come after the trusted rows in the solution.
     """
-    _prepare(kernel, scaled, sample_weight)
+    _prepare(kernel, scaled[trusted], None if sample_weight is None else sample_weight[trusted])
     n_rows, solved = len(scaled), trusted
     if outliers is not None:
         scaled = np.vstack([scaled, outliers])

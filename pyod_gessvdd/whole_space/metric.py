@@ -22,7 +22,7 @@ class Lengths:
 
     ``plain`` are the lengths as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out
     (1 − wp for a weight w below one, and 1 for rows that are not trusted), ``beyond`` the part of every row in which no
-    trusted row has a share, and ``scaled`` the factor on a trusted row's length when it leaves the scaling too.
+    other row has a share, and ``scaled`` the factor on a trusted row's length when it leaves the scaling too.
     """
 
     plain: Array
@@ -56,9 +56,27 @@ class Rows(ABC):
 class Metric(ABC):
     """A metric learnt from the trusted rows, and all rows in it."""
 
+    trusted: Array
+
     @abstractmethod
     def without(self, removed: Array) -> Metric:
         """The metric without some of the trusted rows."""
+
+    @abstractmethod
+    def company(self, rows: Array, squares: Array) -> Array:
+        """Σ_j w_j cos²(z_i, z_j) over some rows that are not trusted: how many like it there are, itself included.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The rows.
+        squares : ndarray
+            Their squared lengths.
+        """
+
+    @abstractmethod
+    def doubting(self, rows: Array, weights: Array) -> Metric:
+        """The metric in which these rows, which stay untrusted, also count, each by its weight."""
 
     @abstractmethod
     def lengths(self) -> Lengths:

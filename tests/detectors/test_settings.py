@@ -14,8 +14,8 @@ from pyod_gessvdd.detectors.settings import (
     MOST_TRIMMED,
     PAPER,
     SUBSPACE_RIDGE,
+    ViewWeights,
     for_rows,
-    weights_for_columns,
 )
 
 OPEN = {**PAPER, **GESSVDD().get_params(deep=False)}
@@ -29,31 +29,48 @@ def filled(n_rows=1000, **params):
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "novelty", "ridge", "widening", "view_weights"),
+    ("n_rows", "novelty", "ridge", "widening", "views"),
     [
-        (30, False, 3e-4 / (0.09 * 30 / 700), 1 / 0.09, (0.5 - 15 / 700, 0.5 + 7.5 / 700, 7.5 / 700)),
-        (100, False, 3e-4 * 7, 1.0, (3 / 7, 1 - 3 / 7 - 1 / 28, 1 / 28)),
-        (700, False, 3e-4, 1.0, (0.1, 0.65, 0.25)),
-        (5000, False, 3e-4, 1.0, (0.1, 0.65, 0.25)),
-        (30, True, 1e-7 / 0.09**3, 8 / 0.09, (0.5 - 15 / 700, 0.5 + 10.5 / 700, 4.5 / 700)),
-        (100, True, 1e-7, 8.0, (3 / 7, 1 - 3 / 7 - 0.15 / 7, 0.15 / 7)),
-        (700, True, 1e-7, 8.0, (0.02, 0.83, 0.15)),
-        (5000, True, 1e-7, 8.0, (0.02, 0.83, 0.15)),
+        (30, False, 3e-5 / (0.09 * (30 / 700) ** 2), 1 / 0.09, (0.5 - 15 / 700, 0.1, 0.25 * (30 / 700) ** 2, 9 / 700)),
+        (100, False, 3e-5 * 49, 1.0, (3 / 7, 0.1, 0.25 / 49, 0.3 / 7)),
+        (700, False, 3e-5, 1.0, (0.0, 0.1, 0.25, 0.3)),
+        (5000, False, 3e-5, 1.0, (0.0, 0.1, 0.25, 0.3)),
+        (30, True, 1e-7 / 0.09**3, 8 / 0.09, (0.5 - 15 / 700, 0.02, 4.5 / 700, 6 / 700)),
+        (100, True, 1e-7, 8.0, (3 / 7, 0.02, 0.15 / 7, 0.2 / 7)),
+        (700, True, 1e-7, 8.0, (0.0, 0.02, 0.15, 0.2)),
+        (5000, True, 1e-7, 8.0, (0.0, 0.02, 0.15, 0.2)),
     ],
 )
-def test_ridge_width_and_views_depend_on_the_rows(n_rows, novelty, ridge, widening, view_weights):
+def test_ridge_width_and_views_depend_on_the_rows(n_rows, novelty, ridge, widening, views):
     settings = filled(n_rows, novelty=novelty)
     assert settings["ridge"] == pytest.approx(ridge)
     assert settings["widening"] == pytest.approx(widening)
-    assert_allclose(settings["view_weights"], view_weights)
+    found = settings["views"]
+    assert_allclose((found.few_rows, found.plain, found.ranks, found.decorrelated), views, atol=1e-12)
+    assert found.linear == (0.8 if novelty else 0.05)
+    # Unless the columns are known, correlations do not count.
+    plain = max(views[0], views[1])
+    assert_allclose(settings["view_weights"], (plain, 1 - plain - views[2], views[2]))
+    assert settings["decorrelated"] == settings["linear"] == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("novelty", [False, True])
 @pytest.mark.parametrize("n_rows", [2, 10, 30, 100, 350, 700, 10_000])
-def test_view_weights_are_shares(novelty, n_rows):
-    weights = filled(n_rows, novelty=novelty)["view_weights"]
-    assert sum(weights) == pytest.approx(1.0)
-    assert min(weights) >= 0
+@pytest.mark.parametrize("correlated", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("plain_only", [0.0, 0.4, 1.0])
+def test_weights_of_views_are_shares(novelty, n_rows, correlated, plain_only):
+    found = filled(n_rows, novelty=novelty)["views"].parameters(correlated, plain_only)
+    assert sum(found["view_weights"]) + sum(found["decorrelated"]) == pytest.approx(1.0)
+    assert min(*found["view_weights"], *found["decorrelated"], *found["linear"]) >= 0
+
+
+@pytest.mark.parametrize("n_rows", [700, 50])
+def test_rows_that_are_not_trusted_count_less_if_there_are_few(n_rows):
+    assert filled(n_rows)["doubted"] == pytest.approx(0.3 * (n_rows / 700) ** 2)
+
+
+LIGHT = SimpleNamespace(heavy_share=0.0)
+VIEWS = ViewWeights(few_rows=0.0, plain=0.1, ranks=0.25, decorrelated=0.3, linear=0.05)
 
 
 @pytest.mark.parametrize(
@@ -65,20 +82,29 @@ def test_view_weights_are_shares(novelty, n_rows):
         (400, 200, 1.0),
         (1000, 300, 0.28),
         (100, 2000, 1.0),
-        (75, 400, 0.55),
-        (50, 400, 0.1),
+        (65, 400, 0.55),
+        (40, 400, 0.1),
     ],
 )
 def test_of_many_columns_with_light_tails_the_plain_ones_have_more_weight(n_rows, n_columns, weight):
-    scaling = SimpleNamespace(heavy_share=0.0)
-    weights = weights_for_columns((0.1, 0.65, 0.25), scaling, n_rows, n_columns)
+    weights = VIEWS.for_columns(LIGHT, n_rows, n_columns)["view_weights"]
     assert_allclose(weights, (weight, 0.65 / 0.9 * (1 - weight), 0.25 / 0.9 * (1 - weight)), atol=1e-12)
 
 
 @pytest.mark.parametrize(("heavy", "weight"), [(0.0, 1.0), (0.05, 0.55), (0.1, 0.1), (1.0, 0.1)])
 def test_of_columns_with_heavy_tails_logarithms_and_ranks_keep_their_weight(heavy, weight):
-    weights = weights_for_columns((0.1, 0.65, 0.25), SimpleNamespace(heavy_share=heavy), 400, 800)
+    weights = VIEWS.for_columns(SimpleNamespace(heavy_share=heavy), 400, 800)["view_weights"]
     assert weights[0] == pytest.approx(weight)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "counts"), [(100, 0.0), (500, 0.0), (600, 0.2), (750, 0.5), (1000, 1.0), (9000, 1.0)]
+)
+def test_correlations_count_from_five_rows_per_column_on(n_rows, counts):
+    found = VIEWS.for_columns(LIGHT, n_rows, 100)
+    assert_allclose(found["decorrelated"], (0.0, 0.3 * counts, 0.0), atol=1e-12)
+    assert_allclose(found["linear"], (0.05 * counts, 0.0, 0.0), atol=1e-12)
+    assert_allclose(found["view_weights"], (0.1 * (1 - counts), 0.65 - 0.2 * counts, 0.25), atol=1e-12)
 
 
 @pytest.mark.parametrize("novelty", [False, True])
@@ -98,7 +124,7 @@ def test_a_kernel_with_weights_of_its_own_keeps_them():
 
 
 def test_only_where_they_help_views_have_a_kernel_with_a_cusp():
-    assert filled()["smooth"] == (1.0, 0.5, 1.0)
+    assert filled()["smooth"] == (1.0, 1.0, 1.0)
     assert filled(novelty=True)["smooth"] == (1.0, 0.5, 0.5)
 
 

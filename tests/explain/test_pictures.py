@@ -286,7 +286,7 @@ def test_a_loaded_model_maps_rows_that_are_given(detector, X):
             "the outlier map needs the distance outside the subspace, which residual=False leaves out; "
             "use plot_subspace",
         ),
-        (GESSVDD(), {"n_directions": 0}, "n_directions must be between 1 and 103, got 0"),
+        (GESSVDD(), {"n_directions": 0}, "n_directions must be between 1 and 115, got 0"),
         (
             GESSVDD(kernel="linear", n_components=2),
             {"n_directions": 2},

@@ -6,10 +6,13 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics.pairwise import rbf_kernel
 
 from pyod_gessvdd import GESSVDD
 from pyod_gessvdd.feature_map import learn_scaling
-from pyod_gessvdd.kernels.pairwise import RBF, Mixed
+from pyod_gessvdd.kernels.mixed import Mixed
+from pyod_gessvdd.kernels.pairwise import RBF
+from pyod_gessvdd.linalg import decorrelation
 from pyod_gessvdd.preprocessing import Scaling
 
 N, D = 40, 3
@@ -20,10 +23,10 @@ def X():
     return np.random.default_rng(0).lognormal(size=(N, D))
 
 
-def prepared(X, n_views, **params):
+def prepared(X, n_views, sample_weight=None, **params):
     kernel = Mixed(**params)
     kernel.n_views_ = n_views
-    kernel.prepare(X)
+    kernel.prepare(X, sample_weight)
     return kernel
 
 
@@ -95,17 +98,62 @@ def test_kernel_matrices_over_views_are_positive_definite(seed, n_views):
     assert_allclose(K, K.T, rtol=1e-12)
 
 
+@pytest.mark.parametrize("weights", [None, np.arange(12) % 3 + 1.0])
+def test_decorrelated_columns_and_inner_products_add_their_parts(weights):
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(12, 2 * D)), random.normal(size=(7, 2 * D))
+    X[:, D + 1] += 2 * X[:, D]
+    kernel = prepared(
+        X, 2, view_weights=(0.4, 0.3), decorrelated=(0.0, 0.2), linear=(0.5, 0.0), gamma=0.3, sample_weight=weights
+    )
+    turn = decorrelation(X[:, D:], weights)
+    without = prepared(X, 2, view_weights=(0.4, 0.3), gamma=0.3)
+    turned = rbf_kernel(Y[:, D:] @ turn, X[:, D:] @ turn, gamma=0.3)
+    expected = without.gram(Y, X) + 0.2 * turned + 0.5 * Y[:, :D] @ X[:, :D].T / D
+    assert_allclose(kernel.gram(Y, X), expected, rtol=1e-10)
+    assert_allclose(kernel.gram_diagonal(Y), np.diag(kernel.gram(Y, Y)), rtol=1e-10)
+    assert_allclose(kernel.gram_diagonal(Y), 0.9 + 0.5 * (Y[:, :D] ** 2).sum(axis=1) / D, rtol=1e-10)
+
+
+def test_beyond_a_million_inner_products_grow_no_more():
+    X = np.array([[1.0, 0.0], [-2.0, 1.0], [0.5, 3.0]])
+    kernel = prepared(X, 1, linear=(1.0,))
+    far, farther = np.array([[1e6, 0.0]]), np.array([[1e200, 0.0]])
+    assert_array_equal(kernel.gram(farther, X), kernel.gram(far, X))
+    assert_array_equal(kernel.gram_diagonal(farther), kernel.gram_diagonal(far))
+    assert kernel.gram_diagonal_pullback(farther, np.ones(1)).tolist() == [[0.0, 0.0]]
+    assert kernel.gram_pullback(farther, X, kernel.gram(farther, X), np.ones((1, 3)))[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("name", ["view_weights", "decorrelated", "linear"])
+@pytest.mark.parametrize("weights", [(0.5, -0.1), (0.5, float("nan")), (float("inf"), 0.5)])
+def test_weights_are_not_negative(name, weights):
+    with pytest.raises(ValueError, match=name) as refused:
+        prepared(np.zeros((4, 6)), 2, **{name: weights})
+    assert str(refused.value) == f"{name} must hold weights that are not negative, got {weights!r}"
+
+
+@pytest.mark.parametrize("name", ["decorrelated", "linear"])
+def test_as_many_weights_of_every_kind_as_views_are_needed(name):
+    with pytest.raises(ValueError, match=rf"^{name} must hold a weight for each of the 3 views, got \(0\.5,\)$"):
+        prepared(np.zeros((4, 6)), 3, **{name: (0.5,)})
+
+
 @pytest.mark.parametrize("smooth", [None, (1.0, 0.5, 0.0)])
 @pytest.mark.parametrize("weights", [None, (0.2, 0.5, 0.3), (0.0, 1.0, 0.0)])
-def test_the_pullback_agrees_with_finite_differences(weights, smooth):
+@pytest.mark.parametrize("others", [{}, {"decorrelated": (0.0, 0.4, 0.1), "linear": (0.7, 0.0, 0.2)}], ids=str)
+def test_the_pullback_agrees_with_finite_differences(weights, smooth, others):
     random = np.random.default_rng(0)
     X, Y, outer = random.normal(size=(6, 3 * D)), random.normal(size=(9, 3 * D)), random.normal(size=(6, 9))
-    kernel = prepared(Y, 3, view_weights=weights, smooth=smooth)
+    kernel = prepared(Y, 3, view_weights=weights, smooth=smooth, **others)
     found, h = kernel.gram_pullback(X, Y, kernel.gram(X, Y), outer), 1e-6
     for column in range(3 * D):
         step = h * (np.arange(3 * D) == column)
         difference = (kernel.gram(X + step, Y) - kernel.gram(X - step, Y)) / (2 * h)
         assert_allclose(found[:, column], (outer * difference).sum(axis=1), rtol=1e-6, atol=1e-8)
+        own = (kernel.gram_diagonal(X + step) - kernel.gram_diagonal(X - step)) / (2 * h)
+        pulled = kernel.gram_diagonal_pullback(X, outer[:, 0])[:, column]
+        assert_allclose(pulled, outer[:, 0] * own, rtol=1e-6, atol=1e-8)
 
 
 def test_widening_divides_a_width_that_is_found_and_leaves_one_that_is_given(X):
@@ -148,8 +196,8 @@ def test_views_are_standardised_values_their_logarithms_and_their_normal_scores(
     assert not scaling.is_affine
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
     ranks = scipy.stats.rankdata(X, axis=0)
-    assert_allclose(scaled[:, :D], standard, rtol=1e-10)
-    assert_allclose(scaled[:, D : 2 * D], np.sign(standard) * np.log1p(np.abs(standard)), rtol=1e-10)
+    assert_allclose(scaled[:, :D], standard, rtol=1e-10, atol=1e-11)
+    assert_allclose(scaled[:, D : 2 * D], np.sign(standard) * np.log1p(np.abs(standard)), rtol=1e-10, atol=1e-11)
     assert_allclose(scaled[:, 2 * D :], scipy.stats.norm.ppf(ranks / (N + 1)), atol=1e-10)
 
 

@@ -42,6 +42,12 @@ def whitening(S, lam):
     return U @ np.diag(1.0 / np.sqrt(values + lam)) @ U.T
 
 
+def lengths(Phi, S, lam):
+    """φᵀ(S + λI)⁻¹φ of each row."""
+    M = np.linalg.inv(S + lam * np.eye(Phi.shape[1]))
+    return np.array([phi @ M @ phi for phi in Phi])
+
+
 def left_out(Phi, weights, alpha, lam):
     """For each row the squared length in the metric that was learnt without one copy of it, and its squared distance.
 
