@@ -11,10 +11,10 @@ between columns need not be far out in any of them (``docs/method.md``, section 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd import progress
@@ -24,7 +24,7 @@ from pyod_gessvdd.kernels.mixed import Mixed
 from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.linalg import column_means, gram, row_blocks, rows_by_content, weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
-from pyod_gessvdd.whole_space.factor import LEAST_LEFT, cholesky, one_copy
+from pyod_gessvdd.whole_space.factor import LEAST_LEFT, cholesky, one_copy, whitened
 from pyod_gessvdd.whole_space.landmarks import LandmarkMap
 
 Array = np.ndarray
@@ -138,7 +138,7 @@ def concentrated(
         features = _wide_features(kernel, scaling, scaled, kept, landmarks, inside, center)
         Phi, missed = features(scaled)
         wide = Wide(features, Phi, missed, weights)
-        return wide, wide.concentrate(share, history, correlations=bool(history))
+        return wide, wide.concentrate(kept, share, history, correlations=bool(history))
 
     progress.stage("trust", 2 * MAX_ROUNDS)
     wide, kept = concentrate(np.arange(len(scaled)))
@@ -191,9 +191,8 @@ class Wide:
     def __init__(self, features: Any, Phi: Array, missed: Array, weights: Array) -> None:
         self.features, self.Phi, self.missed, self.weights = features, Phi, missed, weights
 
-    def concentrate(self, share: float, history: list[dict[str, Any]], correlations: bool) -> Array:
-        """The trusted rows once they no longer change; the rounds are added to the history."""
-        kept = np.arange(len(self.Phi))
+    def concentrate(self, kept: Array, share: float, history: list[dict[str, Any]], correlations: bool) -> Array:
+        """From some rows on, the trusted ones once they no longer change; the rounds are added to the history."""
         seen = {kept.tobytes()}
         for _ in range(MAX_ROUNDS):
             scores = self.left_out_scores(kept)
@@ -215,9 +214,16 @@ class Wide:
             seen.add(closest.tobytes())
         return kept
 
+    @cached_property
+    def _total(self) -> Array:
+        """The scatter of all rows: that of the kept ones is this less the few others'."""
+        weights = None if (self.weights == 1.0).all() else self.weights
+        return gram(self.Phi, np.zeros(self.Phi.shape[1]), weights)
+
     def _learn(self, kept: Array) -> tuple[Array, float]:
         weights = self.weights[kept]
-        S = gram(self.Phi[kept], np.zeros(self.Phi.shape[1]), None if (weights == 1.0).all() else weights)
+        others = np.setdiff1d(np.arange(len(self.Phi)), kept, assume_unique=True)
+        S = self._total - gram(self.Phi[others], np.zeros(self.Phi.shape[1]), self.weights[others])
         missed = weights * self.missed[kept]
         squares = float(np.einsum("ij,ij->", S, S)) + float(missed @ missed)
         tiny = float(np.finfo(float).tiny)  # features that are all zero have no scatter to divide by
@@ -238,5 +244,5 @@ class Wide:
         return self._inside(Phi) + missed / self._lam
 
     def _inside(self, Phi: Array) -> Array:
-        Z = scipy.linalg.solve_triangular(self._R, Phi.T, lower=True)
-        return np.einsum("ij,ij->j", Z, Z)
+        Z = whitened(self._R, Phi)
+        return np.einsum("ij,ij->i", Z, Z)

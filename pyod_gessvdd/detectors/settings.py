@@ -98,9 +98,9 @@ BY_SCATTER = "use 'gradient', 'spectral', 'newton' or 'riemannian'"
 DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
 #: The largest share that ``trim="auto"`` leaves out: with more outliers expected, wide scores separate them less well.
 MOST_TRIMMED = 0.1
-#: How much rows that are not trusted count, as a share of what would bring them down to the limit above which rows are
-#: labelled; less with few rows. At 1 the description could not tell them from rows at the limit.
-DOUBTED = 0.3
+#: How far rows that are not trusted are brought towards the limit above which rows are labelled, on a scale of
+#: logarithms: they count so much that their length becomes the geometric mean of both. With few rows it is less.
+DOUBTED = 0.5
 #: The share of the smooth kernel in each view, by ``novelty``: only with clean rows logarithms and ranks gain from the
 #: cusp of the other one.
 SMOOTH = {False: (1.0, 1.0, 1.0), True: (1.0, 0.5, 0.5)}
@@ -194,7 +194,7 @@ class ViewWeights:
         others = np.array([1.0 - plain - self.ranks - decorrelated, self.ranks, decorrelated])
         logarithms, ranks, decorrelated = ((1.0 - plain_only) * others).tolist()
         return {
-            "view_weights": (1.0 - logarithms - ranks - decorrelated, logarithms, ranks),
+            "view_weights": (plain + plain_only * (1.0 - plain), logarithms, ranks),
             "decorrelated": (0.0, decorrelated, 0.0),
             "linear": (correlated * self.linear, 0.0, 0.0),
         }

@@ -18,6 +18,8 @@ from pyod_gessvdd.whole_space.metric import Lengths, Metric, Rows
 
 Array = np.ndarray
 
+#: How many rows are mirrored at a time: of a whole matrix, the transpose is read against the grain.
+MIRRORED = 128
 #: Up to this condition number A⁻¹ has kept the digits that its factor needs.
 WELL_CONDITIONED = 1e6
 
@@ -58,9 +60,12 @@ class ExactRows(Rows):
         """By the inverse of A = W K W + λI."""
         root, A = self.inside(trusted)
         A[np.diag_indices_from(A)] += lam
-        inverse, _ = scipy.linalg.lapack.dpotri(cholesky(A, 0.0), lower=1, overwrite_c=1)
-        A_inv = inverse + inverse.T  # the upper triangle of ``inverse`` is zero, as it was in the factor
-        np.fill_diagonal(A_inv, inverse.diagonal())
+        A_inv, _ = scipy.linalg.lapack.dpotri(cholesky(A, 0.0), lower=1, overwrite_c=1)
+        for start in range(0, len(A_inv), MIRRORED):  # LAPACK leaves the upper triangle to us
+            rows = slice(start, start + MIRRORED)
+            A_inv[rows, start:] = A_inv[start:, rows].T
+            corner = np.tril(A_inv[rows, rows].T)
+            A_inv[rows, rows] = corner + np.tril(corner, -1).T
         others = np.setdiff1d(np.arange(len(self.K)), trusted, assume_unique=True)
         inner = root[:, None] * self.K[np.ix_(trusted, others)]
         solved = A_inv @ inner
@@ -109,6 +114,10 @@ class ExactMetric(Metric):
             np.concatenate([self.explained - np.einsum("ij,ij->j", solved, schur @ solved), theirs]),
         )
 
+    def squares(self, rows: Array) -> Array:
+        """[k(x, x) − k_xᵀWA⁻¹Wk_x]/λ."""
+        return (self.rows.K.diagonal()[rows] - self.explained[self._places(rows)]) / self.lam
+
     def company(self, rows: Array, squares: Array) -> Array:
         """By G = [K − k_xᵀWA⁻¹Wk_y]/λ of these rows."""
         cosines2 = (self._unexplained(rows) / self.lam) ** 2 / np.outer(squares, squares)
@@ -133,7 +142,11 @@ class ExactMetric(Metric):
         inverse = scipy.linalg.inv((schur + schur.T) / 2)
         across = self.solved[:, places] * root
         corner = -across @ inverse
-        A_inv = np.block([[self.A_inv - corner @ across.T, corner], [corner.T, inverse]])
+        n_trusted, n_members = len(self.trusted), len(self.trusted) + len(rows)
+        A_inv = np.empty((n_members, n_members))
+        np.subtract(self.A_inv, corner @ across.T, out=A_inv[:n_trusted, :n_trusted])
+        A_inv[:n_trusted, n_trusted:], A_inv[n_trusted:, :n_trusted] = corner, corner.T
+        A_inv[n_trusted:, n_trusted:] = inverse
         members, others = np.concatenate([self.trusted, rows]), np.delete(self.others, places)
         root = np.concatenate([self.root, root])
         inner = root[:, None] * self.rows.K[np.ix_(members, others)]

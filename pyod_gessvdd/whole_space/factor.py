@@ -22,6 +22,13 @@ def one_copy(weights: Array) -> Array:
     return np.minimum(weights, 1.0)
 
 
+def whitened(R: Array, Phi: Array) -> Array:
+    """Z = ΦR⁻ᵀ for a lower triangular R, by its inverse: for many rows nearly twice as fast as substitution."""
+    inverse, _ = scipy.linalg.lapack.dtrtri(R, lower=1)
+    Z: Array = scipy.linalg.blas.dtrmm(1.0, inverse, Phi.T, lower=1).T
+    return Z
+
+
 def cholesky(K: Array, jitter: float = JITTER) -> Array:
     """The lower Cholesky factor of K, zero above, with as much added to the diagonal as rounding requires."""
     mean = float(np.trace(K)) / len(K)

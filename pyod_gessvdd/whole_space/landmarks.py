@@ -15,7 +15,7 @@ from pyod_gessvdd.linalg import gram, read_only, row_blocks
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.whole_space.description import WholeSpace
-from pyod_gessvdd.whole_space.factor import LEAST_LEFT, cholesky, one_copy
+from pyod_gessvdd.whole_space.factor import LEAST_LEFT, cholesky, one_copy, whitened
 from pyod_gessvdd.whole_space.metric import Lengths, Metric, Rows
 
 Array = np.ndarray
@@ -88,27 +88,37 @@ class LandmarkRows(Rows):
     def metric_of(self, S: Array, trusted: Array, lam: float) -> LandmarkMetric:
         """The same from S_x, which is overwritten."""
         S[np.diag_indices_from(S)] += lam
-        R = cholesky(S, 0.0)
-        return LandmarkMetric(self, trusted, lam, R, scipy.linalg.solve_triangular(R, self.Phi.T, lower=True).T)
+        return LandmarkMetric(self, trusted, lam, cholesky(S, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkMetric(Metric):
-    """R with RRᵀ = S_x + λI, and Z = ΦR⁻ᵀ of all rows."""
+    """R with RRᵀ = S_x + λI."""
 
     rows: LandmarkRows
     trusted: Array
     lam: float
     R: Array
-    Z: Array
+
+    @cached_property
+    def Z(self) -> Array:
+        """ΦR⁻ᵀ of all rows, of shape (N, m)."""
+        return whitened(self.R, self.rows.Phi)
 
     def without(self, removed: Array) -> LandmarkMetric:
         """Another factor, of the small matrix S_x + λI."""
         return self.rows.metric(np.setdiff1d(self.trusted, removed, assume_unique=True), self.lam)
 
+    def squares(self, rows: Array) -> Array:
+        """‖z‖² on the span, and what is beyond."""
+        Z = whitened(self.R, self.rows.Phi[rows])
+        squares: Array = np.einsum("ij,ij->i", Z, Z) + self.rows.missed[rows] / self.lam
+        return squares
+
     def company(self, rows: Array, squares: Array) -> Array:
         """By d = z/‖z‖: Σ_j w_j (d_iᵀd_j)² is a quadratic form of d_i. What landmarks miss, rows do not share."""
-        directions, weights = self.Z[rows] / np.sqrt(squares)[:, None], self.rows.weights[rows]
+        weights = self.rows.weights[rows]
+        directions = whitened(self.R, self.rows.Phi[rows]) / np.sqrt(squares)[:, None]
         C = directions.T @ (weights[:, None] * directions)
         inside2 = np.einsum("ij,ij->i", directions, directions) ** 2
         return np.einsum("ij,ij->i", directions @ C, directions) + weights * (1.0 - inside2)

@@ -86,7 +86,7 @@ def learn(
         If given, this share of the rows will be labelled outliers, and trusted rows among them are taken out: a row
         that is labelled must not have taken part in the description that measures a new row like it.
     doubted : float, default=0.0
-        How much rows above the limit count that are not trusted: a share of what would bring them down to the limit.
+        How far rows above the limit that are not trusted are brought towards it, from 0 to 1.
     sample_weight : ndarray of shape (N,), optional
         How often each row counts.
     scaled_without_itself : ndarray of shape (N, D), optional
@@ -142,51 +142,49 @@ def _concentrated(
     surely_trusted: Array | None,
 ) -> Metric:
     """The metric without the trusted rows that will be labelled, first as it is, then with doubted rows in it."""
-    for doubt in (0.0, doubted):
-        for _ in range(max_take_out):
-            measured = metric if doubt == 0.0 else _doubting(metric, share_outside, doubt, weights)
-            trusted, left_out = metric.trusted, measured.lengths().left_out
-            fewer = trusted[left_out[trusted] <= _limit(left_out, share_outside, weights)]
-            if surely_trusted is not None:
-                fewer = np.union1d(fewer, np.intersect1d(trusted, surely_trusted, assume_unique=True))
-            if len(fewer) == len(trusted) or len(fewer) < len(weights) / 2:
-                break
-            metric = metric.without(np.setdiff1d(trusted, fewer, assume_unique=True))
-    return metric if doubted == 0.0 else _doubting(metric, share_outside, doubted, weights)
+    measured, doubts = metric, 0.0
+    for _ in range(max_take_out):
+        trusted, left_out = metric.trusted, measured.lengths().left_out
+        limit = float(weighted_quantiles(left_out, [1.0 - share_outside], weights)[0])
+        labelled = trusted[left_out[trusted] > limit]
+        if surely_trusted is not None:
+            labelled = np.setdiff1d(labelled, surely_trusted, assume_unique=True)
+        if labelled.size and len(trusted) - len(labelled) >= len(weights) / 2:
+            metric = metric.without(labelled)
+        elif doubts < doubted:
+            doubts = doubted
+        else:
+            return measured
+        measured = _doubting(metric, limit, doubts, weights)
+    return measured if doubts == doubted else _doubting(metric, limit, doubted, weights)
 
 
-def _limit(lengths: Array, share_outside: float, weights: Array) -> float:
-    """The length above which rows are labelled."""
-    return float(weighted_quantiles(lengths, [1.0 - share_outside], weights)[0])
-
-
-def _doubting(metric: Metric, share_outside: float, doubted: float, weights: Array) -> Metric:
+def _doubting(metric: Metric, limit: float, doubted: float, weights: Array) -> Metric:
     """The metric in which rows that are not trusted count a little.
 
     Of clean rows a tenth is not trusted all the same, and new rows like these are no outliers. A row of squared length
-    q that counts w has the length q/(1 + wq). With w = c(1/t − 1/q), where t is the length above which rows are
-    labelled and c < 1, it stays above t. Rows that resemble each other share one such weight.
+    q that counts w has the length q/(1 + wq). With w = [(q/t)^β − 1]/q, where t is the length above which rows are
+    labelled, that is q^(1−β)·t^β: with β = ½ the geometric mean of both. It stays above t, and the order of such rows
+    remains. Rows that resemble each other share one such weight.
 
     Parameters
     ----------
     metric : Metric
         The metric of the trusted rows.
-    share_outside : float
-        The share of rows that will be labelled.
-    doubted : float
-        c.
+    limit, doubted : float
+        t and β.
     weights : ndarray of shape (N,)
         How often each row counts.
     """
-    lengths = metric.lengths().left_out
-    limit = _limit(lengths, share_outside, weights)
-    others = np.setdiff1d(np.flatnonzero(weights), metric.trusted, assume_unique=True)
-    others = others[lengths[others] > limit]
-    if not (limit > 0 and others.size):
+    if not (limit > 0.0 and doubted > 0.0):
         return metric
-    squares = lengths[others]
+    others = np.setdiff1d(np.flatnonzero(weights), metric.trusted, assume_unique=True)
+    squares = metric.squares(others)
+    others, squares = others[squares > limit], squares[squares > limit]
+    if not others.size:
+        return metric
     company = metric.company(others, squares)
-    return metric.doubting(others, weights[others] * doubted * (1.0 / limit - 1.0 / squares) / company)
+    return metric.doubting(others, weights[others] * ((squares / limit) ** doubted - 1.0) / (squares * company))
 
 
 def svdd(

@@ -63,6 +63,10 @@ class Metric(ABC):
         """The metric without some of the trusted rows."""
 
     @abstractmethod
+    def squares(self, rows: Array) -> Array:
+        """The squared lengths of some rows that are not trusted."""
+
+    @abstractmethod
     def company(self, rows: Array, squares: Array) -> Array:
         """Σ_j w_j cos²(z_i, z_j) over some rows that are not trusted: how many like it there are, itself included.
 

