@@ -3,7 +3,8 @@
 For every method, target and split the validation Gmean of the five folds and the test rates of *every* point of the
 grid after *every* update are kept in one file per run, ``paper-runs/<set>_<description>_<setup>_<grid>.npz``. From
 these ``benchmarks/paper.py`` makes its tables: which point is chosen, and after how many updates, is decided there.
-``--setup`` names what departs from the paper, see ``plugins/pyod-gessvdd-authors``.
+``--setup`` names what departs from the paper, see ``plugins/pyod-gessvdd-authors``. Without ``--sets`` it runs
+everything that the page ``docs/reproduction.md`` shows, several hours of computing; what is there is not run again.
 """
 
 from __future__ import annotations
@@ -31,6 +32,32 @@ Array = np.ndarray
 
 #: With clusters drawn anew in every fit, the points of a grid are spread over this many graphs.
 DRAWS = 6
+TABLES = "seeds,qualitative_bankruptcy,somerville_happiness,liver,iris,ionosphere,sonar,heart"
+NOISY = "heart-noisy-test,heart-noisy-train,heart-noisy-both"
+#: The runs of the page, as the options of this command.
+PAGE = (
+    f"--sets {TABLES},{NOISY} --methods all",
+    f"--sets {TABLES},{NOISY} --methods all --nonlinear --quick",
+    *(
+        f"--sets heart,iris,seeds,liver --quick --setup {setup}"
+        for setup in ("farthest", "sb_times_n", "random_start", "uncentred", "libsvm", "eigenvalues", "kmeans")
+    ),
+    "--sets iris,seeds,liver --quick --setup all",
+    "--sets heart --setup all",
+    "--sets heart --setup as_written --scale standard",
+    "--sets heart --quick --setup as_written --scale none",
+    "--sets heart --quick --setup all+libsvm_middle",
+    *(
+        f"--sets heart --quick --setup {setup} --scale {scale} --draw {draw}"
+        for setup in ("random_start", "all")
+        for scale in ("minmax", "standard")
+        for draw in range(scale == "minmax", 5)
+    ),
+    *(f"--sets heart --nonlinear --quick --setup {setup}" for setup in ("width", "all")),
+    "--sets mnist --methods all --quick",
+    "--sets mnist --methods all --nonlinear --quick",
+    *(f"--sets mnist --nonlinear --quick --setup {setup}" for setup in ("width", "all")),
+)
 
 
 def setup_of(name: str) -> tuple[Setup, int]:
@@ -154,7 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("paper-runs"))
-    parser.add_argument("--sets", required=True, help="names with commas")
+    parser.add_argument("--sets", help="names with commas; everything that the page shows unless given")
     parser.add_argument("--nonlinear", action="store_true")
     parser.add_argument("--setup", default="as_written", help="as_written, or departures with + between them")
     parser.add_argument("--methods", default="variants", help="names and groups with commas")
@@ -163,9 +190,11 @@ def main() -> None:
     parser.add_argument("--scale", default="minmax")
     parser.add_argument("--draw", type=int, default=0, help="which draw of random starts and clusters")
     parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args()
+    asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    for name in given.sets.split(","):
+    where = ["--data-dir", str(asked.data_dir), "--out", str(asked.out)]
+    plans = [asked] if asked.sets else [parser.parse_args([*where, *options.split()]) for options in PAGE]
+    for given, name in ((given, name) for given in plans for name in given.sets.split(",")):
         run(
             given.out,
             given.data_dir,

@@ -161,6 +161,8 @@ NARROW_IQR = 1e-3
 HEAVY = 2.0
 #: The binary digits of a deviation, and of a mean in its unit, that do not depend on the order of summation.
 SETTLED_BITS = 40
+#: The rows' views are computed in blocks this many times smaller than other sums over rows.
+CACHED = 4
 #: The maximum number of values that are kept per column to determine ranks.
 MAX_KNOTS = 2000
 
@@ -255,8 +257,7 @@ class Scaling:
         """
         weights = np.ones(len(X)) if sample_weight is None else sample_weight
         total = float(weights.sum())
-        Z = X if self.mean is None else X - self.mean
-        Z = Z if self.scale is None else Z / self.scale
+        Z = self._shifted(X)
         if total <= 2.0 or self.scale is None:
             return self.apply(X)
         # Mean and variance without one copy of the row (all of it, if it weighs less), in units of those with it.
@@ -289,14 +290,23 @@ class Scaling:
 
     def apply(self, X: Array) -> Array:
         """The scaled rows, of shape (n, n_views · D), read-only: X itself if there is nothing to do."""
-        scaled = X
+        if not self.views:
+            scaled = self._shifted(X)
+            return X if scaled is X else read_only(scaled)
+        n_columns = X.shape[1]
+        out = np.empty((len(X), self.n_views * n_columns))
+        # What is between the rows and the result stays in the cache.
+        for rows in row_blocks(len(X), CACHED * n_columns):
+            shifted = self._shifted(X[rows])
+            for k, view in enumerate(self.views):
+                out[rows, k * n_columns : (k + 1) * n_columns] = view(shifted)
+        return read_only(out)
+
+    def _shifted(self, X: Array) -> Array:
+        """(x − mean) / scale: X itself if there is neither."""
         if self.mean is not None:
-            scaled = shift_rows(X, self.mean, scale=self.scale)
-        elif self.scale is not None:
-            scaled = X / self.scale
-        if self.views:
-            scaled = self.views[0](scaled) if len(self.views) == 1 else np.hstack([view(scaled) for view in self.views])
-        return X if scaled is X else read_only(scaled)
+            return shift_rows(X, self.mean, scale=self.scale)
+        return X if self.scale is None else X / self.scale
 
 
 def settled(mean: Array, deviation: Array) -> tuple[Array, Array]:
@@ -318,7 +328,9 @@ def as_it_is(X: Array) -> Array:
 
 def signed_log(X: Array) -> Array:
     """sign(x) · log(1 + |x|) of each value."""
-    return np.copysign(np.log1p(np.abs(X)), X)
+    out = np.abs(X)
+    np.log1p(out, out=out)
+    return np.copysign(out, X, out=out)
 
 
 @dataclass(frozen=True, eq=False)

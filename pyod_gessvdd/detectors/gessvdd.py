@@ -83,7 +83,7 @@ class GESSVDD(SubspaceDetector):
         Declares the training rows to be clean. Then all of them are trusted, and the description is narrow and hardly
         regularised. Otherwise outliers among them are expected, as many as ``contamination`` states.
     trim : float, "auto" or None, default="auto"
-        The share of training rows that the description does not learn from, those that a wide description finds most
+        The share of training rows that the description hardly learns from, those that a wide description finds most
         unusual. "auto" is ``contamination``, at most a tenth, and nothing with ``novelty=True`` or with
         ``residual=False``; None or 0 trusts all rows.
     qp_backend : str or QPBackend, default="auto"

@@ -13,7 +13,7 @@ from pyod_gessvdd.preprocessing import validated
 from pyod_gessvdd.sources.arrays import ArraySource
 from pyod_gessvdd.sources.source import Source
 from pyod_gessvdd.streamed.columns import HELD_ROWS, Column, discarded_on_error
-from pyod_gessvdd.streamed.order import OrderStatistics, Values
+from pyod_gessvdd.streamed.order import OrderStatistics, Values, first_column
 
 Array = np.ndarray
 
@@ -61,9 +61,9 @@ def publish_rows(detector: Any, model: StreamedModel, source: Source) -> None:
         detector._process_decision_scores(boundary_score=boundary_score)
         return
     column = ArraySource(detector.decision_scores_.reshape(-1, 1))
-    _learn_threshold(detector, column, _first_column, boundary_score)
+    _learn_threshold(detector, column, first_column, boundary_score)
     labels = Column(np.int8, source.n_rows)
-    for block in column.map(_first_column):
+    for block in column.map(first_column):
         labels.append(detector._labels(block))
     detector.labels_ = labels.finished()
 
@@ -110,10 +110,6 @@ class _TrustedOf(_ScoresOf):
 
     def __call__(self, block: Array, rows: Array) -> Array:
         return self.of_rows(block, rows).trusted
-
-
-def _first_column(block: Array, rows: Array) -> Array:
-    return block[:, 0]
 
 
 class _Above:

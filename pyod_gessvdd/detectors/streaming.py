@@ -231,7 +231,7 @@ def _in_subspace(
     rows, keep = source, None
     progress.stage("scaling")
     if rule is not None:
-        rows = chosen = source.where(rule)
+        rows = chosen = rule.rows(source)
         keep = chosen.keep
     center = settings["center"] is not False
     if rule is not None:

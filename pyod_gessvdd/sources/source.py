@@ -73,6 +73,11 @@ class Source(ABC):
         """Whether results for every row should stay where the rows are, as those of a Dask collection do."""
         return False
 
+    @property
+    def n_places(self) -> int:
+        """The number of places that the rows have theirs among: more than there are rows if some were left out."""
+        return self.n_rows
+
     def lazy(self, function: Callable[[Array, Array], tuple[Array, ...]], example: tuple[Array, ...]) -> list[Any]:
         """Where the source is lazy: one lazy array for each array that the function returns for every block.
 
@@ -201,13 +206,18 @@ class Chosen(Source):
         if self.is_lazy:
             self.n_rows = self.total(_count)
         else:
-            self.keep = _Remembered.of(source, keep)
-            self.n_rows = self.keep.n_rows
+            self.keep = remembered = keep if isinstance(keep, Remembered) else Remembered.of(source, keep)
+            self.n_rows = remembered.n_rows
 
     @property
     def is_lazy(self) -> bool:
         """As the source is."""
         return self.source.is_lazy
+
+    @property
+    def n_places(self) -> int:
+        """Those of the source: the others are still there."""
+        return self.source.n_places
 
     def every(self, stride: int) -> tuple[Array, Array]:
         """The chosen ones of every n-th row."""
@@ -224,21 +234,31 @@ class Chosen(Source):
         return self.source.total(_OfChosen(function, self.keep))
 
 
-class _Remembered:
-    """The answers of a condition, as bits."""
+class Remembered:
+    """The answers of a condition on all rows, as bits.
+
+    Parameters
+    ----------
+    bits : ndarray of uint8
+        Eight rows in each.
+    n_rows : int
+        For how many rows it holds.
+    """
 
     def __init__(self, bits: Array, n_rows: int) -> None:
         self.bits, self.n_rows = bits, n_rows
 
     @classmethod
-    def of(cls, source: Source, keep: Callable[[Array, Array], Array]) -> _Remembered:
-        bits, n_rows = np.zeros((len(source) + 7) // 8, dtype=np.uint8), 0
+    def of(cls, source: Source, keep: Callable[[Array, Array], Array]) -> Remembered:
+        """The answers for the rows of a source."""
+        bits, n_rows = np.zeros((source.n_places + 7) // 8, dtype=np.uint8), 0
         for chosen in source.map(_Places(keep)):
             n_rows += len(chosen)
             np.bitwise_or.at(bits, chosen // 8, np.uint8(128) >> (chosen % 8).astype(np.uint8))
         return cls(bits, n_rows)
 
     def __call__(self, block: Array, rows: Array) -> Array:
+        """Whether the condition holds for the rows at these places."""
         return (self.bits[rows // 8] >> (7 - rows % 8).astype(np.uint8)) & 1 == 1
 
 
@@ -287,6 +307,11 @@ class Mapped(Source):
     def is_lazy(self) -> bool:
         """As the source is."""
         return self.source.is_lazy
+
+    @property
+    def n_places(self) -> int:
+        """Those of the source."""
+        return self.source.n_places
 
     def map(self, function: Callable[[Array, Array], Result]) -> Iterator[Result]:
         """What the function returns for the mapped rows of each block."""

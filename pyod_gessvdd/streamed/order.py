@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from pyod_gessvdd.linalg import content_direction
-from pyod_gessvdd.sources.source import Joined, Source
-from pyod_gessvdd.streamed.sums import Moments, moments, skewness_of
+from pyod_gessvdd.sources.arrays import ArraySource
+from pyod_gessvdd.sources.source import Chosen, Joined, Remembered, Source
+from pyod_gessvdd.streamed.columns import Column, discarded_on_error
+from pyod_gessvdd.streamed.sums import Moments, skewness_of
 
 Array = np.ndarray
 Values = Callable[[Array, Array], Array]
@@ -47,9 +49,9 @@ class Spread:
 class OrderStatistics:
     """The order of one number per row of a source; what a pass finds is kept for the next query.
 
-    Up to :data:`SORTED_VALUES` values are all sorted. Above, and where the source is lazy and values would travel, the
-    values of some rows are edges, a pass counts the rows between them, and another fetches the few next to the
-    requested ranks.
+    One pass computes the numbers, and they are kept, in a file if they are many. Where the source is lazy and numbers
+    would travel they are computed again in each pass. Up to :data:`SORTED_VALUES` are all sorted. Above, the numbers of
+    some rows are edges, a pass counts the rows between them, and another fetches the few next to the requested ranks.
 
     Parameters
     ----------
@@ -64,17 +66,36 @@ class OrderStatistics:
         self.sorts_all = source.n_rows <= SORTED_VALUES and not source.is_lazy
 
     @cached_property
+    def _numbers(self) -> tuple[Source, Values]:
+        """The numbers as a source of one column, or else the rows and what maps them to numbers."""
+        source = self.source
+        if source.is_lazy or source.n_places > source.n_rows or source.n_columns == 1:
+            return source, self.values
+        column = Column(float, source.n_rows)
+        with discarded_on_error(column):
+            for numbers in source.map(self.values):
+                column.append(numbers)
+        return ArraySource(column.finished().reshape(-1, 1)), first_column
+
+    @cached_property
     def _all(self) -> tuple[Array, Array]:
-        return self._joined(_Valued(self.values))
+        return self._joined()
 
     @cached_property
     def _sorted(self) -> Array:
         # Without places a sort need not be stable, which is ten times faster.
         return np.sort(self._all[0])
 
-    def _joined(self, found: _Valued) -> tuple[Array, Array]:
-        numbers, rows = self.source.total(found).arrays()
+    def _joined(self, edges: Array | None = None, chosen: Array | None = None) -> tuple[Array, Array]:
+        source, values = self._numbers
+        numbers, rows = source.total(_Valued(values, edges, chosen)).arrays()
         return numbers, rows
+
+    def below(self, limit: float) -> Chosen:
+        """The rows whose number is below a limit."""
+        source, values = self._numbers
+        keep = _Below(values, limit)
+        return self.source.where(keep if source is self.source else Remembered.of(source, keep))
 
     @cached_property
     def spread(self) -> Spread:
@@ -84,12 +105,12 @@ class OrderStatistics:
     @cached_property
     def _counts(self) -> tuple[Array, Array, Spread]:
         """The edges, ascending, how many rows lie up to each and above the last, and the spread of all."""
-        source = self.source
+        source, values = self._numbers
         # The values of a lazy source travel: as few as leave few rows between two of them.
         n_edges = min(max(source.n_rows // 500, 1000), EDGES // 8) if source.is_lazy else EDGES
         stride = ceil(source.n_rows / n_edges)
-        edges = np.unique(np.concatenate(list(source.map(_Strided(self.values, stride)))))
-        found = source.total(_Counted(self.values, edges))
+        edges = np.unique(np.concatenate(list(source.map(_Strided(values, stride)))))
+        found = source.total(_Counted(values, edges))
         return edges, found.counts, found.spread
 
     def at(self, ranks: Array) -> tuple[Array, Array]:
@@ -108,7 +129,7 @@ class OrderStatistics:
         ends = np.cumsum(counts)
         bins = np.searchsorted(ends, ranks, side="right")
         chosen = np.unique(bins)
-        numbers, rows = self._joined(_Valued(self.values, edges, chosen))
+        numbers, rows = self._joined(edges, chosen)
         order = np.lexsort([rows, numbers])
         # Before the values of a chosen bin come those of the chosen bins before it.
         starts = ends[chosen] - counts[chosen]
@@ -158,7 +179,7 @@ def draw_by_content(source: Source, count: int, random: np.random.RandomState, *
         Whether the places are in ascending order, or else in the order of the rows' content.
     """
     ranks = np.sort(random.choice(source.n_rows, count, replace=False))
-    direction = content_direction(skewness_of(source, moments(source)))
+    direction = content_direction(skewness_of(source))
     _, places = OrderStatistics(source, _Along(direction)).at(ranks)
     return np.sort(places) if sort else places
 
@@ -172,12 +193,25 @@ def drawn_rows(source: Source, count: int, random: np.random.RandomState) -> Arr
     return rows
 
 
+def first_column(block: Array, rows: Array) -> Array:
+    """The numbers of a source that has one column."""
+    return block[:, 0]
+
+
 class _Along:
     def __init__(self, direction: Array) -> None:
         self.direction = direction
 
     def __call__(self, block: Array, rows: Array) -> Array:
         return block @ self.direction
+
+
+class _Below:
+    def __init__(self, values: Values, limit: float) -> None:
+        self.values, self.limit = values, limit
+
+    def __call__(self, block: Array, rows: Array) -> Array:
+        return self.values(block, rows) < self.limit
 
 
 class _Valued:

@@ -14,6 +14,9 @@ from pyod_gessvdd.sources.source import Source
 
 Array = np.ndarray
 
+#: A column whose deviation is at most this share of its mean is constant: the rest is rounding.
+CONSTANT = 10 * np.finfo(float).eps
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -78,10 +81,12 @@ def moments(source: Source) -> Moments:
     return source.total(block_moments)
 
 
-def skewness_of(source: Source, known: Moments) -> Array:
-    """The skewness of each column, as :func:`~pyod_gessvdd.linalg.rows_by_content` computes it."""
-    third = source.total(_ThirdMoments(known.mean))
-    return skewness(third[0], third[1], known.n_rows)
+def skewness_of(source: Source) -> Array:
+    """The skewness of each column, as :func:`~pyod_gessvdd.linalg.rows_by_content` computes it, in one pass."""
+    with np.errstate(over="ignore", invalid="ignore"):  # cubes of large values: see skewness
+        found = source.total(_third_moments)
+    varies = np.sqrt(found.squares / found.n_rows) > CONSTANT * np.abs(found.mean)
+    return skewness(found.squares * varies, found.cubes, found.n_rows)
 
 
 class _Surveyed:
@@ -109,11 +114,42 @@ def block_moments(block: Array, rows: Array) -> Moments:
     return Moments(len(block), mean + missed, away.T @ away - len(block) * np.outer(missed, missed))
 
 
+@dataclass(frozen=True, eq=False)
 class _ThirdMoments:
-    def __init__(self, mean: Array) -> None:
-        self.mean = mean
+    """The number of rows, their mean, and the sums of squares and cubes around it, column by column."""
 
-    def __call__(self, block: Array, rows: Array) -> Array:
-        away = block - self.mean
-        squared = away**2
-        return np.stack([squared.sum(axis=0), np.einsum("ij,ij->j", squared, away)])
+    n_rows: int
+    mean: Array
+    squares: Array
+    cubes: Array
+
+    def __add__(self, other: _ThirdMoments) -> _ThirdMoments:
+        if not (self.n_rows and other.n_rows):
+            return self if self.n_rows else other
+        n, mine, theirs = self.n_rows + other.n_rows, self.n_rows, other.n_rows
+        away = other.mean - self.mean
+        both = mine * theirs / n
+        return _ThirdMoments(
+            n,
+            self.mean + away * (theirs / n),
+            self.squares + other.squares + both * away**2,
+            self.cubes
+            + other.cubes
+            + both * (mine - theirs) / n * away**3
+            + 3.0 * away * (mine * other.squares - theirs * self.squares) / n,
+        )
+
+
+def _third_moments(block: Array, rows: Array) -> _ThirdMoments:
+    nothing = np.zeros(block.shape[1])
+    total = _ThirdMoments(0, nothing, nothing, nothing)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in row_blocks(*block.shape) if len(block) else ():
+            mean = column_means(block[part])
+            away = shift_rows(block[part], mean)
+            missed = column_means(away)  # as in block_moments
+            shift_rows(away, missed, out=away)
+            squared = away**2
+            cubes = np.einsum("ij,ij->j", squared, away)
+            total += _ThirdMoments(len(away), mean + missed, np.ones(len(away)) @ squared, cubes)
+    return total

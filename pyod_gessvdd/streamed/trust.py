@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.linalg import row_blocks
 from pyod_gessvdd.preprocessing import Scaling
-from pyod_gessvdd.sources.source import Source
+from pyod_gessvdd.sources.source import Chosen, Source
 from pyod_gessvdd.streamed.order import OrderStatistics, draw_by_content
 from pyod_gessvdd.streamed.scaling import learn_scaling
 from pyod_gessvdd.streamed.sums import Moments
@@ -37,6 +37,8 @@ class TrustRule:
         The bound that a trusted row's score is below.
     history : list of dict
         The rounds in which the description was found.
+    order : OrderStatistics or None
+        All rows' scores; None where they are not kept, see there.
     """
 
     scaling: Scaling
@@ -45,6 +47,11 @@ class TrustRule:
     scores: Array
     below: float
     history: list[dict[str, Any]]
+    order: OrderStatistics | None = None
+
+    def rows(self, source: Source) -> Chosen:
+        """The trusted rows of a source."""
+        return source.where(self) if self.order is None else self.order.below(self.below)
 
     def __call__(self, block: Array, rows: Array) -> Array:
         """Whether each row is trusted."""
@@ -95,9 +102,10 @@ def trust_rule(
     # What travels with the rule is the metric, not the rows that it was learnt from.
     measured.Phi, measured.missed, measured.weights = wide.Phi[:0], wide.missed[:0], wide.weights[:0]
     rule = TrustRule(scaling, measured, places, wide.left_out_scores(kept), np.inf, history)
-    limit, median = (float(value) for value in OrderStatistics(rows, rule.distances).quantiles([share, 0.5]))
+    order = OrderStatistics(rows, rule.distances)
+    limit, median = (float(value) for value in order.quantiles([share, 0.5]))
     below = surely_below(limit)
     if not median < below:
         # Equal rows straddle the limit, and without them less than half would be left: they are trusted together.
         below = float(np.nextafter(2.0 * limit - below, np.inf))
-    return replace(rule, below=below)
+    return replace(rule, below=below, order=None if rows.is_lazy else order)
