@@ -194,7 +194,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     where = ["--data-dir", str(asked.data_dir), "--out", str(asked.out)]
     plans = [asked] if asked.sets else [parser.parse_args([*where, *options.split()]) for options in PAGE]
-    for given, name in ((given, name) for given in plans for name in given.sets.split(",")):
+    for given, name in ((plan, name) for plan in plans for name in plan.sets.split(",")):
         run(
             given.out,
             given.data_dir,

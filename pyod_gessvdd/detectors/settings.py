@@ -99,8 +99,8 @@ DEFAULT_UPDATES, SUBSPACE_RIDGE = 5, 0.1
 #: The largest share that ``trim="auto"`` leaves out: with more outliers expected, wide scores separate them less well.
 MOST_TRIMMED = 0.1
 #: How far rows that are not trusted are brought towards the limit above which rows are labelled, on a scale of
-#: logarithms: they count so much that their length becomes the geometric mean of both. With few rows it is less.
-DOUBTED = 0.5
+#: logarithms: at ½ their length would become the geometric mean of both. With few rows it is less.
+DOUBTED = 0.4
 #: The share of the smooth kernel in each view, by ``novelty``: only with clean rows logarithms and ranks gain from the
 #: cusp of the other one.
 SMOOTH = {False: (1.0, 1.0, 1.0), True: (1.0, 0.5, 0.5)}
@@ -159,11 +159,10 @@ class ViewWeights:
     few_rows : float
         The weight of the columns as they are where rows are few.
     plain : float
-        Their weight where correlations do not count: there only they reveal a row that is far off in one of many
-        columns. Inner products take their place.
+        Their weight otherwise: only they reveal a row that is far off in one of many columns.
     ranks, decorrelated, linear : float
         The weight of the ranks, and of the decorrelated logarithms and of inner products where correlations count in
-        full.
+        full. Inner products, if they have any weight, take the place of the columns as they are.
     """
 
     few_rows: float
@@ -178,7 +177,7 @@ class ViewWeights:
         # The more rows, the more their ranks are worth; with few, the columns as they are stand in for them.
         if novelty:
             return cls(0.5 * (1.0 - many), 0.02, 0.15 * many, 0.2 * many, 0.8)
-        return cls(0.5 * (1.0 - many), 0.1, 0.25 * many**2, 0.3 * many, 0.05)
+        return cls(0.5 * (1.0 - many), 0.05, 0.25 * many**2, 0.3 * many, 0.0)
 
     def parameters(self, correlated: float = 0.0, plain_only: float = 0.0) -> dict[str, tuple[float, ...]]:
         """The kernel's parameters.
@@ -190,7 +189,8 @@ class ViewWeights:
         plain_only : float, default=0.0
             How much of the other views' weight goes to the columns as they are.
         """
-        plain, decorrelated = max(self.few_rows, self.plain * (1.0 - correlated)), correlated * self.decorrelated
+        plain = max(self.few_rows, self.plain * (1.0 - correlated if self.linear else 1.0))
+        decorrelated = correlated * self.decorrelated
         others = np.array([1.0 - plain - self.ranks - decorrelated, self.ranks, decorrelated])
         logarithms, ranks, decorrelated = ((1.0 - plain_only) * others).tolist()
         return {

@@ -164,8 +164,8 @@ def _doubting(metric: Metric, limit: float, doubted: float, weights: Array) -> M
 
     Of clean rows a tenth is not trusted all the same, and new rows like these are no outliers. A row of squared length
     q that counts w has the length q/(1 + wq). With w = [(q/t)^β − 1]/q, where t is the length above which rows are
-    labelled, that is q^(1−β)·t^β: with β = ½ the geometric mean of both. It stays above t, and the order of such rows
-    remains. Rows that resemble each other share one such weight.
+    labelled, that is q^(1−β)·t^β: with β = ½ it would be the geometric mean of both. It stays above t, and the order of
+    such rows remains. Rows that resemble each other share one such weight.
 
     Parameters
     ----------
