@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from pyod_gessvdd.cli.running import run, run_options
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from pyod_gessvdd.compare import ComparisonResult
+from pyod_gessvdd.cli.running import beside_published, run, run_options
 
 #: KNN, IForest, OCSVM and ECOD show whether the protocol is the published one.
 DETECTORS = (
@@ -52,16 +45,7 @@ def command(
     than 1,000 rows were bootstrapped to 1,000 before the split; means are given with and without them.
     """
     data = [f"adbench/{name}" for name in names] or ["adbench"]
-    given = {**options, "max_rows": 0}
-    run(ctx, data, detectors or DETECTORS, setting=SETTINGS[setting], more=write_published, **given)
+    from pyod_gessvdd.experiments.report.published import Publication
 
-
-def write_published(console: Console, result: ComparisonResult, folder: Path) -> Path:
-    """Write published.md, and print what the calibration says."""
-    from pyod_gessvdd.experiments.report.published import calibrate, published_report
-
-    for setting in result.table["setting"].unique():
-        console.print(f"{setting}: {calibrate(result, setting).sentence}", markup=False)
-    path = folder / "published.md"
-    path.write_text(published_report(result), encoding="utf-8")
-    return path
+    given = {**options, "max_rows": 0, "more": beside_published(Publication.dte())}
+    run(ctx, data, detectors or DETECTORS, setting=SETTINGS[setting], **given)

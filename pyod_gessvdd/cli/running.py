@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pyod_gessvdd.compare import ComparisonResult, Progress
+    from pyod_gessvdd.experiments.report.published import Publication
 
 
 class Seeds(click.ParamType):
@@ -164,6 +165,19 @@ def run(
     failed = print_failures(console, result)
     console.print(f"Written to {folder}: {', '.join(path.name for path in files)}", style="dim", soft_wrap=True)
     ctx.exit(1 if failed else 0)
+
+
+def beside_published(publication: Publication) -> Callable[[Console, ComparisonResult, Path], Path]:
+    """What writes published.md, and prints what the calibration says."""
+
+    def write(console: Console, result: ComparisonResult, folder: Path) -> Path:
+        for setting in publication.settings_of(result):
+            console.print(f"{setting}: {publication.calibrate(result, setting).sentence}", markup=False)
+        path = folder / "published.md"
+        path.write_text(publication.report(result), encoding="utf-8")
+        return path
+
+    return write
 
 
 def compared(folder: Path | None, datasets: Any, detectors: Any, *, verbose: bool, **options: Any) -> ComparisonResult:

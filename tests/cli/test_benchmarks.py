@@ -64,3 +64,14 @@ def test_dtes_benchmark_writes_the_published_figures_beside_its_own(data_dir, tm
     assert "| HBOS, run here" in text
     assert "| DTE-C, published" in text
     assert "published.md" in said
+
+
+def test_adbenchs_benchmark_takes_published_figures_from_a_file(data_dir, tmp_path):
+    figures, out = tmp_path / "figures.csv", tmp_path / "run"
+    figures.write_text("dataset,KNN,Deep\ncardio,80,90\n", encoding="utf-8")
+    given = ("--data-dir", data_dir, "-d", "knn", "--seeds", 1, "--setting", "both", "--published", figures)
+    done = bench("adbench", "cardio", *given, "--out", out)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "unsupervised: Calibration" in done.stdout
+    assert "novelty:" not in done.stdout
+    assert "| Deep, published" in (out / "published.md").read_text(encoding="utf-8")

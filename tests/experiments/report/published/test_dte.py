@@ -7,27 +7,22 @@ import os
 import pytest
 
 from pyod_gessvdd.compare import compare
-from pyod_gessvdd.experiments.report.published import (
-    CALIBRATION,
-    calibrate,
-    plain_name,
-    published_figures,
-    published_report,
-)
+from pyod_gessvdd.experiments.report.published import Publication, plain_name
 
 DATA = os.environ.get("PYOD_GESSVDD_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="set PYOD_GESSVDD_DATA to a folder that holds adbench/")
 METRICS = ["roc_auc", "precision_at_n"]
+DTE = Publication.dte()
 
 
 def test_the_published_means_are_those_of_the_publication():
-    figures = published_figures("dte_semi", "roc_auc")
+    figures = DTE.figures("dte_semi", "roc_auc")
     assert figures.shape == (57, 26)
     assert figures["kNN"].mean() == pytest.approx(80.9, abs=0.1)
     assert figures["DTE-NP"].mean() == pytest.approx(81.5, abs=0.1)
-    assert published_figures("dte_unsupervised", "roc_auc")["MCD"].mean() == pytest.approx(74.8, abs=0.1)
-    assert published_figures("dte_unsupervised", "precision_at_n").empty
-    assert set(CALIBRATION["dte_semi"].values()) <= set(figures.columns)
+    assert DTE.figures("dte_unsupervised", "roc_auc")["MCD"].mean() == pytest.approx(74.8, abs=0.1)
+    assert DTE.figures("dte_unsupervised", "precision_at_n").empty
+    assert set(DTE.calibration["dte_semi"].values()) <= set(figures.columns)
 
 
 def test_adbenchs_numbers_and_capitals_are_not_in_the_published_names():
@@ -44,15 +39,15 @@ def test_the_protocol_reproduces_the_published_figures_of_detectors_without_rand
     """Sets of 1,000 to 50,000 rows, of which nothing is drawn: kNN and OCSVM to the second decimal."""
     sets = ["adbench/6_cardio", "adbench/38_thyroid", "adbench/20_letter"]
     result = compare(sets, ["knn", "ocsvm", "ecod", "iforest"], setting="dte_semi", seeds=3, metrics=METRICS)
-    published = published_figures("dte_semi", "roc_auc")
+    published = DTE.figures("dte_semi", "roc_auc")
     for (dataset, detector), jobs in result.table.groupby(["dataset", "detector"]):
-        theirs = published.loc[plain_name(dataset), CALIBRATION["dte_semi"][detector]]
+        theirs = published.loc[plain_name(dataset), DTE.calibration["dte_semi"][detector]]
         # Three forests against the mean of five.
         assert 100 * jobs["roc_auc"].mean() == pytest.approx(theirs, abs=2.0 if detector == "IForest" else 0.006)
-    calibration = calibrate(result, "dte_semi")
+    calibration = DTE.calibrate(result, "dte_semi")
     assert calibration.holds
     assert calibration.sentence.endswith("each within a point: published and own figures may be read as one ranking.")
-    text = published_report(result)
+    text = DTE.report(result)
     assert "### ROC-AUC, mean in per cent\n" in text
     assert "| kNN, published" in text
     assert "| KNN, run here" in text
@@ -62,10 +57,10 @@ def test_the_protocol_reproduces_the_published_figures_of_detectors_without_rand
 @needs_data
 def test_without_the_calibration_own_and_published_figures_are_two_tables():
     result = compare("adbench/6_cardio", "hbos", setting="dte_semi", seeds=1, metrics=METRICS)
-    calibration = calibrate(result, "dte_semi")
+    calibration = DTE.calibrate(result, "dte_semi")
     assert not calibration.holds
     assert calibration.sentence.startswith("Not calibrated: none of KNN, IForest, OCSVM, ECOD was run")
-    text = published_report(result)
+    text = DTE.report(result)
     assert "two tables in one, not a ranking" in text
     rows = [line for line in text.splitlines() if ", run here" in line or ", published" in line]
     assert rows[0].startswith("| HBOS, run here")
