@@ -318,7 +318,7 @@ def gram(Phi: Array, shift: Array, weights: Array | None = None) -> Array:
             G += block.T @ (weights[rows, None] * block)
         return G
     G = Phi.T @ Phi
-    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * float(G.trace()) / Phi.size:
+    if np.abs(shift).max(initial=0.0) ** 2 <= SMALL_SHIFT**2 * float(G.trace()) / max(1, Phi.size):
         # Nothing is lost by subtracting N · shift shiftᵀ afterwards, and one product needs no copy of Φ.
         return G - len(Phi) * np.outer(shift, shift)
     G = np.zeros((Phi.shape[1], Phi.shape[1]))

@@ -3,15 +3,12 @@
 The concentration step of the minimum covariance determinant, with our own description in place of the ellipsoid: a wide
 description (its ridge is as large as the typical scatter, so that mass counts and a few rows cannot make a direction
 short) scores all rows as if left out, the share with the smallest scores is trusted, and the step is repeated until the
-set is stable. Then, where there are enough rows to know the correlations between columns, all of it is done once more
-with a kernel that takes the correlations of the rows trusted so far into account: a row that breaks a dependence
-between columns need not be far out in any of them (``docs/method.md``, section 5; ``docs/description.md``).
+set is stable (``docs/method.md``, section 5; ``docs/description.md``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,9 +19,9 @@ from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.feature_map import FeatureMap, fit_features, learn_scaling
 from pyod_gessvdd.kernels.mixed import Mixed
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.linalg import column_means, gram, row_blocks, rows_by_content, weighted_quantiles
+from pyod_gessvdd.linalg import column_means, row_blocks, rows_by_content, weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
-from pyod_gessvdd.whole_space.factor import LEAST_LEFT, cholesky, one_copy, whitened
+from pyod_gessvdd.whole_space.factor import LEAST_LEFT, Scatters, cholesky, one_copy, whitened
 from pyod_gessvdd.whole_space.landmarks import LandmarkMap
 
 Array = np.ndarray
@@ -33,12 +30,9 @@ Array = np.ndarray
 WIDE_RIDGE = 1.0
 #: The maximum number of rounds; the set is stable after three to eight.
 MAX_ROUNDS = 20
-#: Correlations are known with more than this many rows per column.
-ROWS_PER_COLUMN = 5
 #: A kernel of several views has only one here, the signed logarithms, and its smooth part alone: it finds the same rows
-#: in a third of the time. Then a part of it is of decorrelated columns.
+#: in a third of the time.
 ONE_VIEW = {"view_weights": (1.0,), "smooth": (1.0,), "decorrelated": (0.0,), "linear": (0.0,)}
-DECORRELATED = {"view_weights": (0.7,), "decorrelated": (0.3,)}
 #: Scores that agree to this relative precision are those of equal rows.
 SAME = 1e-9
 #: The rounds run on at most this many rows, with at most this many landmarks; then all rows are scored once.
@@ -54,8 +48,7 @@ class Trust:
     rows : ndarray of int or range
         Their indices; a range if all rows are trusted.
     history : list of dict
-        For each round: whether correlations counted, how many rows were trusted, how many of them are new, and the
-        largest score among them.
+        For each round: how many rows were trusted, how many of them are new, and the largest score among them.
     """
 
     rows: Array | range
@@ -129,40 +122,21 @@ def concentrated(
 ) -> tuple[Wide, Array, list[dict[str, Any]]]:
     """A wide description of some scaled rows, the rows that it trusts in the end, and the rounds' history."""
     weights = np.ones(len(scaled)) if sample_weight is None else sample_weight
-    drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
-    landmarks = rows_by_content(scaled)[np.sort(drawn)]
-    history: list[dict[str, Any]] = []
-
-    def concentrate(kept: Array) -> tuple[Wide, Array]:
-        inside = None if sample_weight is None else sample_weight[kept]
-        features = _wide_features(kernel, scaling, scaled, kept, landmarks, inside, center)
-        Phi, missed = features(scaled)
-        wide = Wide(features, Phi, missed, weights)
-        return wide, wide.concentrate(kept, share, history, correlations=bool(history))
-
-    progress.stage("trust", 2 * MAX_ROUNDS)
-    wide, kept = concentrate(np.arange(len(scaled)))
-    if isinstance(kernel, Mixed) and len(kept) > ROWS_PER_COLUMN * scaled.shape[1]:
-        kernel.set_params(**DECORRELATED)
-        wide, kept = concentrate(kept)
-    return wide, kept, history
+    features = _wide_features(kernel, scaling, scaled, random_state, sample_weight, center)
+    Phi, missed = features(scaled)
+    wide = Wide(features, Phi, missed, weights)
+    return wide, *wide.concentrate(share)
 
 
 def _wide_features(
-    kernel: Kernel,
-    scaling: Scaling,
-    scaled: Array,
-    kept: Array,
-    landmarks: Array,
-    sample_weight: Array | None,
-    center: bool,
+    kernel: Kernel, scaling: Scaling, scaled: Array, random_state: int, sample_weight: Array | None, center: bool
 ) -> Any:
     """A function from scaled rows to features and what they miss, cheap enough to call for every row."""
-    rows = scaled if len(kept) == len(scaled) else scaled[kept]
     if isinstance(kernel, PairwiseKernel) and kernel.has_whole_space:
-        kernel.prepare_weighted(rows, sample_weight)
-        return LandmarkMap.at(kernel, scaled[landmarks]).features
-    Phi, _ = fit_features(kernel, rows, sample_weight)
+        kernel.prepare_weighted(scaled, sample_weight)
+        drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
+        return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features
+    Phi, _ = fit_features(kernel, scaled, sample_weight)
     mean = column_means(Phi, sample_weight) if center else None
     return FeatureMap(scaling, kernel, mean, Phi.shape[1], counts_missed=True).of_scaled
 
@@ -190,17 +164,20 @@ class Wide:
 
     def __init__(self, features: Any, Phi: Array, missed: Array, weights: Array) -> None:
         self.features, self.Phi, self.missed, self.weights = features, Phi, missed, weights
+        self._scatters = Scatters(Phi, weights)
 
-    def concentrate(self, kept: Array, share: float, history: list[dict[str, Any]], correlations: bool) -> Array:
-        """From some rows on, the trusted ones once they no longer change; the rounds are added to the history."""
+    def concentrate(self, share: float) -> tuple[Array, list[dict[str, Any]]]:
+        """The trusted rows once they no longer change, and the rounds' history."""
+        kept = np.arange(len(self.Phi))
         seen = {kept.tobytes()}
+        history: list[dict[str, Any]] = []
+        progress.stage("trust", MAX_ROUNDS)
         for _ in range(MAX_ROUNDS):
             scores = self.left_out_scores(kept)
             limit, closest = _closest(scores, share, self.weights)
             history.append(
                 {
                     "round": len(history) + 1,
-                    "correlations": correlations,
                     "n_trusted": len(closest),
                     "n_new": len(np.setdiff1d(closest, kept, assume_unique=True)),
                     "limit": limit,
@@ -212,18 +189,10 @@ class Wide:
             if known:
                 break
             seen.add(closest.tobytes())
-        return kept
-
-    @cached_property
-    def _total(self) -> Array:
-        """The scatter of all rows: that of the kept ones is this less the few others'."""
-        weights = None if (self.weights == 1.0).all() else self.weights
-        return gram(self.Phi, np.zeros(self.Phi.shape[1]), weights)
+        return kept, history
 
     def _learn(self, kept: Array) -> tuple[Array, float]:
-        weights = self.weights[kept]
-        others = np.setdiff1d(np.arange(len(self.Phi)), kept, assume_unique=True)
-        S = self._total - gram(self.Phi[others], np.zeros(self.Phi.shape[1]), self.weights[others])
+        weights, S = self.weights[kept], self._scatters.of(kept)
         missed = weights * self.missed[kept]
         squares = float(np.einsum("ij,ij->", S, S)) + float(missed @ missed)
         tiny = float(np.finfo(float).tiny)  # features that are all zero have no scatter to divide by
@@ -237,6 +206,12 @@ class Wide:
         inside = self._inside(self.Phi)
         inside[kept] /= np.maximum(1.0 - one_copy(self.weights[kept]) * inside[kept], LEAST_LEFT)
         return inside + self.missed / self._lam
+
+    def without_rows(self) -> Wide:
+        """What measures new rows: the metric learnt last, without the rows that it was learnt from."""
+        other = Wide(self.features, self.Phi[:0], self.missed[:0], self.weights[:0])
+        other._R, other._lam = self._R, self._lam
+        return other
 
     def as_new(self, scaled: Array) -> Array:
         """The same for other scaled rows, with the metric learnt last."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -98,9 +97,7 @@ def trust_rule(
     sample = scaling.apply(rows.take(places))
     wide, kept, history = concentrated(kernel, scaling, sample, share, random_state, None, center)
     # New rows are measured by the metric of the last round, as in memory: scoring rows as if left out learns another.
-    measured = copy(wide)
-    # What travels with the rule is the metric, not the rows that it was learnt from.
-    measured.Phi, measured.missed, measured.weights = wide.Phi[:0], wide.missed[:0], wide.weights[:0]
+    measured = wide.without_rows()
     rule = TrustRule(scaling, measured, places, wide.left_out_scores(kept), np.inf, history)
     order = OrderStatistics(rows, rule.distances)
     limit, median = (float(value) for value in order.quantiles([share, 0.5]))

@@ -11,11 +11,11 @@ import scipy.linalg
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.linalg import gram, read_only, row_blocks
+from pyod_gessvdd.linalg import read_only, row_blocks
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.whole_space.description import WholeSpace
-from pyod_gessvdd.whole_space.factor import LEAST_LEFT, cholesky, one_copy, whitened
+from pyod_gessvdd.whole_space.factor import LEAST_LEFT, Scatters, cholesky, one_copy, whitened
 from pyod_gessvdd.whole_space.metric import Lengths, Metric, Rows
 
 Array = np.ndarray
@@ -65,25 +65,19 @@ class LandmarkRows(Rows):
         return cls(landmark_map, *landmark_map.features(scaled), weights)
 
     @cached_property
-    def total(self) -> Array:
-        """The scatter of all rows; that of most of them is this less the others'."""
-        weights = None if (self.weights == 1.0).all() else self.weights
-        return gram(self.Phi, np.zeros(self.Phi.shape[1]), weights)
-
-    def scatter(self, trusted: Array) -> Array:
-        """S_x of the trusted rows."""
-        others = np.setdiff1d(np.arange(len(self.Phi)), trusted, assume_unique=True)
-        return self.total - gram(self.Phi[others], np.zeros(self.Phi.shape[1]), self.weights[others])
+    def scatters(self) -> Scatters:
+        """From rows to their S_x."""
+        return Scatters(self.Phi, self.weights)
 
     def effective_scatter(self, trusted: Array) -> float:
         """That of the features; what they miss has a direction of its own for every row."""
-        S, missed = self.scatter(trusted), self.weights[trusted] * self.missed[trusted]
+        S, missed = self.scatters.of(trusted), self.weights[trusted] * self.missed[trusted]
         squares = float(np.einsum("ij,ij->", S, S)) + float(missed @ missed)
         return squares / (float(np.trace(S)) + float(missed.sum()))
 
     def metric(self, trusted: Array, lam: float) -> LandmarkMetric:
         """By the Cholesky factor of S_x + λI."""
-        return self.metric_of(self.scatter(trusted), trusted, lam)
+        return self.metric_of(self.scatters.of(trusted), trusted, lam)
 
     def metric_of(self, S: Array, trusted: Array, lam: float) -> LandmarkMetric:
         """The same from S_x, which is overwritten."""
@@ -125,7 +119,7 @@ class LandmarkMetric(Metric):
 
     def doubting(self, rows: Array, weights: Array) -> LandmarkMetric:
         """By another factor."""
-        S = self.rows.scatter(self.trusted)
+        S = self.rows.scatters.of(self.trusted)
         S += self.rows.Phi[rows].T @ (weights[:, None] * self.rows.Phi[rows])
         return self.rows.metric_of(S, self.trusted, self.lam)
 
