@@ -12,7 +12,7 @@ from pyod_gessvdd import progress
 from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.components.validation import check_features, check_fit_features, check_residual, names_the_writer
 from pyod_gessvdd.errors import warn
-from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, map_blocks, means_and_square, read_only
+from pyod_gessvdd.linalg import RELATIVE_ZERO, column_means, map_blocks, means_and_square, read_only, shift_rows
 from pyod_gessvdd.preprocessing import Scaling
 
 Array = np.ndarray
@@ -136,7 +136,7 @@ class FeatureMap:
 
     def _centred(self, Phi: Any, n_rows: int) -> Array:
         Phi = check_features(Phi, n_rows, self.kernel, self.n_features)
-        return Phi if self.mean is None else Phi - self.mean
+        return Phi if self.mean is None else shift_rows(Phi, self.mean)
 
 
 def fit_features(kernel: Kernel, scaled: Array, sample_weight: Array | None) -> tuple[Array, Array | None]:

@@ -9,20 +9,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dgeqrf, dorgqr, dsyevd
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.random import sample_without_replacement
 
 __all__ = [
     "RELATIVE_ZERO",
+    "RowShift",
     "all_finite",
     "block_height",
     "column_means",
     "content_direction",
     "decorrelation",
+    "drawn",
     "few_threads",
     "gram",
     "k_means",
@@ -50,6 +53,10 @@ TINY_WEIGHT = 1e-290
 #: Row sums and eigenvalues below this share of the largest count as zero.
 RELATIVE_ZERO = 1e-12
 
+#: Up to this many rows, those that a fit learns from are drawn by their content, in whatever order they come; of more,
+#: by their places: ordering them would take longer than all the rest.
+ORDERED_ROWS = 1_000_000
+
 #: To this many decimals a column's skewness does not depend on the order in which rows are summed.
 SKEWNESS_DECIMALS = 8
 
@@ -65,7 +72,7 @@ LEAST_VARIANCE = 0.01
 #: The columns that LAPACK's QR takes at once.
 QR_BLOCK = 32
 #: The length of the inner loop of :func:`shift_rows`.
-WIDE = 4096
+WIDE = 1 << 14
 
 #: A multiple of the register tiles of the usual BLAS kernels: of 32, and of the 24 columns that OpenBLAS takes at once
 #: with AVX-512, where in blocks of 1,024 rows the last eight were rounded differently.
@@ -96,6 +103,14 @@ def rows_by_content(Phi: Array) -> Array:
     column. Equal rows may come in either order.
     """
     return np.argsort(Phi @ content_direction(_skewness(Phi)), kind="stable")
+
+
+def drawn(n_rows: int, count: int, random: np.random.RandomState) -> Array:
+    """The ranks, or the places, of some of so many rows, drawn at random, ascending."""
+    if n_rows <= ORDERED_ROWS:
+        return np.sort(random.choice(n_rows, count, replace=False))
+    # Without a permutation of all.
+    return np.sort(sample_without_replacement(n_rows, count, random_state=random))
 
 
 def content_direction(skewness: Array) -> Array:
@@ -221,23 +236,43 @@ def shift_rows(X: Array, shift: Array, out: Array | None = None, *, scale: Array
     scale : ndarray of shape (D,), optional
         What is divided by.
     """
-    out = np.empty_like(X, order="C") if out is None else out
-    n, D = X.shape
-    height = max(1, WIDE // max(1, D))
-    if not (X.flags.c_contiguous and out.flags.c_contiguous) or n < 2 * height:
-        np.subtract(X, shift, out=out)
-        return out if scale is None else np.divide(out, scale, out=out)
-    whole = n - n % height
-    shifts, scales = np.tile(shift, height), None if scale is None else np.tile(scale, height)
-    wide, wide_out = X[:whole].reshape(-1, height * D), out[:whole].reshape(-1, height * D)
-    for rows in row_blocks(*wide.shape):
-        np.subtract(wide[rows], shifts, out=wide_out[rows])
-        if scales is not None:
-            wide_out[rows] /= scales
-    np.subtract(X[whole:], shift, out=out[whole:])
-    if scale is not None:
-        out[whole:] /= scale
-    return out
+    return RowShift(shift, scale)(X, out)
+
+
+class RowShift:
+    """What :func:`shift_rows` does, for many blocks of rows: (x − shift) / scale.
+
+    Parameters
+    ----------
+    shift, scale
+        As there.
+    """
+
+    def __init__(self, shift: Array, scale: Array | None = None) -> None:
+        self.shift, self.scale = shift, scale
+
+    @cached_property
+    def _repeated(self) -> tuple[Array, Array | None]:
+        height = max(1, WIDE // max(1, len(self.shift)))
+        return np.tile(self.shift, height), None if self.scale is None else np.tile(self.scale, height)
+
+    def __call__(self, X: Array, out: Array | None = None) -> Array:
+        """The shifted rows, in ``out`` if given."""
+        out = np.empty_like(X, order="C") if out is None else out
+        if not (X.flags.c_contiguous and out.flags.c_contiguous) or X.size < WIDE // 4:
+            return _shifted(X, self.shift, self.scale, out)
+        shift, scale = self._repeated
+        values, results = X.reshape(-1), out.reshape(-1)
+        for start in range(0, X.size, len(shift)):
+            part = results[start : start + len(shift)]
+            numbers, n = values[start : start + len(shift)], len(part)
+            _shifted(numbers, shift[:n], None if scale is None else scale[:n], part)
+        return out
+
+
+def _shifted(X: Array, shift: Array, scale: Array | None, out: Array) -> Array:
+    np.subtract(X, shift, out=out)
+    return out if scale is None else np.divide(out, scale, out=out)
 
 
 def weighted_quantiles(X: Array, shares: Any, weights: Array | None = None) -> Array:
@@ -431,7 +466,7 @@ def k_means(X: Array, n_clusters: int, random: np.random.RandomState, sample_wei
     """
     rows = rows_by_content(X)
     if len(X) > MAX_ROWS:
-        rows = rows[np.sort(random.choice(len(X), MAX_ROWS, replace=False))]
+        rows = rows[drawn(len(X), MAX_ROWS, random)]
     return k_means_of_ordered(X[rows], n_clusters, random, None if sample_weight is None else sample_weight[rows])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import validate_data
 
-from pyod_gessvdd.linalg import column_means, read_only, row_blocks, shift_rows, weighted_quantiles
+from pyod_gessvdd.linalg import RowShift, column_means, read_only, row_blocks, shift_rows, weighted_quantiles
 from pyod_gessvdd.sources.source import Source
 
 Array = np.ndarray
@@ -296,17 +296,29 @@ class Scaling:
         n_columns = X.shape[1]
         out = np.empty((len(X), self.n_views * n_columns))
         # What is between the rows and the result stays in the cache.
+        shift, memory = self._shift, np.empty((len(X[next(row_blocks(len(X), CACHED * n_columns))]), n_columns))
         for rows in row_blocks(len(X), CACHED * n_columns):
-            shifted = self._shifted(X[rows])
+            shifted = X[rows] if shift is None else shift(X[rows], memory[: len(X[rows])])
             for k, view in enumerate(self.views):
-                out[rows, k * n_columns : (k + 1) * n_columns] = view(shifted)
+                place = out[rows, k * n_columns : (k + 1) * n_columns]
+                if view is signed_log and place.flags.c_contiguous:
+                    signed_log(shifted, place)
+                else:
+                    place[...] = view(shifted)
         return read_only(out)
 
+    @property
+    def _shift(self) -> RowShift | None:
+        """(x − mean) / scale; None if there is neither."""
+        known = self.mean if self.mean is not None else self.scale
+        if known is None:
+            return None
+        return RowShift(np.zeros_like(known) if self.mean is None else self.mean, self.scale)
+
     def _shifted(self, X: Array) -> Array:
-        """(x − mean) / scale: X itself if there is neither."""
-        if self.mean is not None:
-            return shift_rows(X, self.mean, scale=self.scale)
-        return X if self.scale is None else X / self.scale
+        """What that gives: X itself if there is nothing to do."""
+        shift = self._shift
+        return X if shift is None else shift(X)
 
 
 def settled(mean: Array, deviation: Array) -> tuple[Array, Array]:
@@ -326,9 +338,9 @@ def as_it_is(X: Array) -> Array:
     return X
 
 
-def signed_log(X: Array) -> Array:
-    """sign(x) · log(1 + |x|) of each value."""
-    out = np.abs(X)
+def signed_log(X: Array, out: Array | None = None) -> Array:
+    """sign(x) · log(1 + |x|) of each value, in ``out`` if given."""
+    out = np.abs(X, out=out)
     np.log1p(out, out=out)
     return np.copysign(out, X, out=out)
 

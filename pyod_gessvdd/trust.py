@@ -19,7 +19,7 @@ from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.feature_map import FeatureMap, fit_features, learn_scaling
 from pyod_gessvdd.kernels.mixed import Mixed
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.linalg import column_means, row_blocks, rows_by_content, weighted_quantiles
+from pyod_gessvdd.linalg import ORDERED_ROWS, column_means, drawn, row_blocks, rows_by_content, weighted_quantiles
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.whole_space.factor import LEAST_LEFT, Scatters, cholesky, one_copy, whitened
 from pyod_gessvdd.whole_space.landmarks import LandmarkMap
@@ -93,8 +93,8 @@ def trusted_rows(
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
     sample = np.arange(len(X))
     if len(X) > MAX_ROWS:
-        drawn = np.sort(check_random_state(random_state).choice(len(X), MAX_ROWS, replace=False))
-        sample = rows_by_content(scaled)[drawn]
+        ranks = drawn(len(X), MAX_ROWS, check_random_state(random_state))
+        sample = ranks if len(X) > ORDERED_ROWS else rows_by_content(scaled)[ranks]
     inside = None if sample_weight is None else sample_weight[sample]
     wide, kept, history = concentrated(kernel, scaling, scaled[sample], share, random_state, inside, center)
     if len(sample) == len(X):
@@ -134,8 +134,8 @@ def _wide_features(
     """A function from scaled rows to features and what they miss, cheap enough to call for every row."""
     if isinstance(kernel, PairwiseKernel) and kernel.has_whole_space:
         kernel.prepare_weighted(scaled, sample_weight)
-        drawn = check_random_state(random_state).choice(len(scaled), min(MAX_LANDMARKS, len(scaled)), replace=False)
-        return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[np.sort(drawn)]]).features
+        ranks = drawn(len(scaled), min(MAX_LANDMARKS, len(scaled)), check_random_state(random_state))
+        return LandmarkMap.at(kernel, scaled[rows_by_content(scaled)[ranks]]).features
     Phi, _ = fit_features(kernel, scaled, sample_weight)
     mean = column_means(Phi, sample_weight) if center else None
     return FeatureMap(scaling, kernel, mean, Phi.shape[1], counts_missed=True).of_scaled

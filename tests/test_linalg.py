@@ -183,3 +183,28 @@ def test_a_direction_without_variance_is_stretched_by_ten_at_most():
     T = linalg.decorrelation(np.column_stack([x, x]))
     assert np.linalg.eigvalsh(T).max() == pytest.approx(np.sqrt(1.01 / 0.01))
     np.testing.assert_array_equal(linalg.decorrelation(np.ones((5, 3))), np.eye(3))
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (5000, 1), (4100, 7), (3, 20_000), (20_000, 3)])
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_rows_are_shifted_and_divided_column_by_column(shape, contiguous):
+    random = np.random.default_rng(0)
+    X, shift, scale = random.normal(size=shape), random.normal(size=shape[1]), random.uniform(1, 2, shape[1])
+    X = X if contiguous else np.asfortranarray(X)
+    np.testing.assert_array_equal(linalg.shift_rows(X, shift), X - shift)
+    np.testing.assert_array_equal(linalg.shift_rows(X, shift, scale=scale), (X - shift) / scale)
+    out = np.empty(shape)
+    assert linalg.shift_rows(X, shift, out=out) is out
+    np.testing.assert_array_equal(out, X - shift)
+
+
+@pytest.mark.parametrize("n_rows", [1000, 3_000_000])
+def test_a_draw_is_of_different_rows_in_ascending_order(n_rows):
+    drawn = linalg.drawn(n_rows, 500, np.random.RandomState(0))
+    assert len(drawn) == 500
+    assert (np.diff(drawn) > 0).all()
+    assert drawn[0] >= 0
+    assert drawn[-1] < n_rows
+    # Spread evenly: the mean is within five standard errors.
+    assert abs(drawn.mean() / n_rows - 0.5) < 5 / np.sqrt(12 * 500)
+    np.testing.assert_array_equal(linalg.drawn(n_rows, 500, np.random.RandomState(0)), drawn)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyod_gessvdd import GESSVDD, sources
+from pyod_gessvdd import GESSVDD, linalg, sources
 from pyod_gessvdd.detectors.sources import KEPT_SCORES
 from pyod_gessvdd.sources import ArraySource
 from pyod_gessvdd.sources.source import SMALL_ROWS
@@ -38,13 +38,14 @@ class Counted(ArraySource):
         return super().map(function)
 
 
-@pytest.mark.parametrize(("n_passes", "params"), [(5, {"trim": None, "standardize": True}), (12, {})])
-def test_a_linear_fit_of_a_file_takes_the_passes_that_the_page_states(n_passes, params):
+@pytest.mark.parametrize(("n_passes", "params"), [(5, {"trim": None, "standardize": True}), (8, {})])
+def test_a_linear_fit_of_a_file_takes_the_passes_that_the_page_states(n_passes, params, monkeypatch):
+    monkeypatch.setattr(order, "ORDERED_ROWS", 200_000)
     random = np.random.default_rng(0)
     rows = Counted(random.normal(size=(300_000, 6)) @ random.normal(size=(6, 6)))
     GESSVDD(kernel="linear", random_state=0, **params).fit(rows)
     assert rows.n_passes == n_passes
-    assert re.search(r"without trust and updates takes 5 passes over a file .* one with trust 12,", GUIDE, re.DOTALL)
+    assert re.search(r"without trust and updates takes 5 passes over a file .* one with trust 8,", GUIDE, re.DOTALL)
 
 
 def test_the_page_states_the_limits_of_the_code():
@@ -57,6 +58,8 @@ def test_the_page_states_the_limits_of_the_code():
     assert "all training scores of up to a million rows" in text
     assert order.SORTED_VALUES // 1_000_000 == 4
     assert "exact up to 4 million rows" in text
+    assert linalg.ORDERED_ROWS == 1_000_000
+    assert "Up to a million rows the draw is by content" in text
     assert f"with {KEPT_SCORES:,} order statistics" in text
     assert scaling.RANKED_ROWS == 2_000_000
     assert "exact up to 2 million rows" in text

@@ -11,6 +11,7 @@ import numpy as np
 from pyod_gessvdd.boundaries.boundary import Boundary, snapped
 from pyod_gessvdd.components.contracts import QPBackend
 from pyod_gessvdd.dual import QPSolution
+from pyod_gessvdd.linalg import shift_rows
 from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.qp.signed import outlier_bounds, solve_signed
 
@@ -89,7 +90,7 @@ class Sphere(Boundary):
 
     def scores(self, Z: Array, residual2: Array | None = None) -> Array:
         """(‖z − u‖² + r²) / R² of each point: 1 on the sphere, more outside (paper eq. ``test1``)."""
-        Z -= self.center
+        shift_rows(Z, self.center, out=Z)
         squares = np.einsum("ij,ij->i", Z, Z)
         if residual2 is not None:
             squares += residual2

@@ -15,7 +15,7 @@ from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from pyod_gessvdd.linalg import not_below_one, rows_by_content
+from pyod_gessvdd.linalg import drawn, not_below_one, rows_by_content
 
 Array = np.ndarray
 
@@ -129,5 +129,4 @@ def held_back(X: Array, calibration: float | None, random_state: Any) -> Array |
         raise ValueError(
             f"calibration={calibration!r} of {len(X)} rows leaves {len(X) - count} to learn from, fewer than 2"
         )
-    drawn = check_random_state(random_state).choice(len(X), count, replace=False)
-    return np.sort(rows_by_content(X)[drawn])
+    return np.sort(rows_by_content(X)[drawn(len(X), count, check_random_state(random_state))])

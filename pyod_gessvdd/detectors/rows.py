@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.dual import QPSolution, upper_bounds
-from pyod_gessvdd.linalg import not_below_one, rows_by_content
+from pyod_gessvdd.linalg import ORDERED_ROWS, drawn, not_below_one, rows_by_content
 from pyod_gessvdd.preprocessing import Scaling
 
 Array = np.ndarray
@@ -83,11 +83,14 @@ def bounds(rows: Array | range, weights: Array | None, settings: dict[str, Any])
 
 
 def draw(X: Array, scaling: Scaling, random_state: int) -> Array:
-    """The indices of all rows or, if they are too many, of some drawn at random, the same ones whatever their order."""
+    """The indices of all rows or, if they are too many, of some drawn at random.
+
+    They are the same ones whatever the order of the rows, up to :data:`~pyod_gessvdd.linalg.ORDERED_ROWS`.
+    """
     if len(X) <= MAX_LEARNING_ROWS:
         return np.arange(len(X))
-    places = np.sort(check_random_state(random_state).choice(len(X), MAX_LEARNING_ROWS, replace=False))
-    return np.sort(rows_by_content(scaling.apply(X))[places])
+    ranks = drawn(len(X), MAX_LEARNING_ROWS, check_random_state(random_state))
+    return ranks if len(X) > ORDERED_ROWS else np.sort(rows_by_content(scaling.apply(X))[ranks])
 
 
 def counting_rows(weights: Array | None, settings: dict[str, Any]) -> tuple[Array | None, dict[str, Any]]:

@@ -22,15 +22,15 @@ from pyod_gessvdd.detectors.start import start
 from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, upper_bounds
 from pyod_gessvdd.feature_map import FeatureMap
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import RELATIVE_ZERO, row_blocks
+from pyod_gessvdd.linalg import RELATIVE_ZERO, row_blocks, shift_rows
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp.auto import Auto
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe
 from pyod_gessvdd.residual import LEFT_OUT_POWER, left_out_factor, leverage_of
-from pyod_gessvdd.sources.source import Source
+from pyod_gessvdd.sources.source import Source, meeting
 from pyod_gessvdd.streamed import graphs, sphere
 from pyod_gessvdd.streamed.kernels import check_streamable_kernel, fit_kernel
-from pyod_gessvdd.streamed.order import draw_by_content
+from pyod_gessvdd.streamed.order import draw
 from pyod_gessvdd.streamed.scaling import learn_scaling
 from pyod_gessvdd.streamed.sphere import StreamedSolution
 from pyod_gessvdd.streamed.sums import Moments, moments, survey
@@ -184,7 +184,7 @@ def _in_whole_space(
     progress.stage("scaling")
     scaling = learn_scaling(source, known, parts.kernel, center=True, standardize=settings["standardize"])
     scaled = source.mapped(scaling.apply, scaling.n_views * source.n_columns)
-    drawn = draw_by_content(scaled, MAX_LEARNING_ROWS, check_random_state(settings["random_state"]))
+    drawn = draw(scaled, MAX_LEARNING_ROWS, check_random_state(settings["random_state"]))
     X = source.take(drawn)
     is_trusted = np.ones(len(X), dtype=bool) if rule is None else rule(X, drawn)
     learnt = learn_whole_space(X, None, is_trusted, scaling, parts, settings)
@@ -218,10 +218,9 @@ class _WholeSpaceRows:
             return NO_ROWS
         zeros = np.zeros(len(block))
         out = RowResults(self.description.scores(block), zeros, zeros.astype(bool), zeros.astype(np.int8))
-        place = np.minimum(np.searchsorted(self.places, rows), len(self.places) - 1)
-        ours = self.places[place] == rows
+        ours, here = meeting(self.places, rows)
         for values, kept in zip(out, self.results, strict=True):
-            values[ours] = kept[place[ours]]
+            values[here] = kept[ours]
         return out
 
 
@@ -324,8 +323,7 @@ class PointsOf:
             return self._in_parts(block)
         W, b = self.product
         Z = (block if self.before is None else self.before.apply(block)) @ W.T
-        Z -= b
-        return Z, None
+        return shift_rows(Z, b, out=Z), None
 
     def _in_parts(self, block: Array) -> tuple[Array, Array | None]:
         """Through the features, which take far more memory than the points: never for many rows at once."""

@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.components.validation import real_array
 from pyod_gessvdd.errors import ComponentError
-from pyod_gessvdd.linalg import TILE, k_means, orientation, row_blocks, rows_by_content
+from pyod_gessvdd.linalg import TILE, drawn, k_means, orientation, row_blocks, rows_by_content
 
 Array = np.ndarray
 
@@ -316,9 +316,8 @@ class PairwiseKernel(Kernel):
 
     def landmark_places(self, X: Array) -> Array:
         """The indices of ``n_landmarks`` rows drawn at random, ordered by content."""
-        random = check_random_state(self.random_state)
-        drawn = np.sort(random.choice(len(X), self.landmark_count(len(X)), replace=False))
-        return rows_by_content(X)[drawn]
+        ranks = drawn(len(X), self.landmark_count(len(X)), check_random_state(self.random_state))
+        return rows_by_content(X)[ranks]
 
     def landmark_count(self, n_rows: int) -> int:
         """The number of landmarks for so many rows; errors about ``n_landmarks`` and ``landmarks`` are raised here."""

@@ -13,7 +13,7 @@ from sklearn.metrics import pairwise
 from sklearn.utils import check_random_state
 
 from pyod_gessvdd.kernels.npt import PairwiseKernel
-from pyod_gessvdd.linalg import column_means, rows_by_content, weighted_quantiles
+from pyod_gessvdd.linalg import column_means, drawn, rows_by_content, weighted_quantiles
 
 Array = np.ndarray
 
@@ -38,8 +38,8 @@ def kernel_width(gamma: Any, X: Array, random_state: Any, sample_weight: Array |
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     if gamma == "median":
         if len(X) > MEDIAN_ROWS:
-            drawn = rows_by_content(X)[check_random_state(random_state).choice(len(X), MEDIAN_ROWS, replace=False)]
-            X, sample_weight = X[drawn], None if sample_weight is None else sample_weight[drawn]
+            rows = rows_by_content(X)[drawn(len(X), MEDIAN_ROWS, check_random_state(random_state))]
+            X, sample_weight = X[rows], None if sample_weight is None else sample_weight[rows]
         median = _median_squared_distance(X, sample_weight)
         return 1.0 / median if median > 0 else 1.0
     if not isinstance(gamma, Real) or not float(gamma) > 0:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from pyod_gessvdd.components.contracts import Laplacian
 from pyod_gessvdd.graph import Graph
-from pyod_gessvdd.linalg import rows_by_content
+from pyod_gessvdd.linalg import drawn, rows_by_content
 
 Array = np.ndarray
 
@@ -92,7 +92,7 @@ class KNN(Laplacian):
         """
         N = len(Phi)
         self.check_queries(N)
-        queries = np.sort(check_random_state(random_state).choice(N, self.n_queries, replace=False))
+        queries = drawn(N, self.n_queries, check_random_state(random_state))
         lists = _neighbours(search, Phi, queries)
         others, position = np.unique(lists, return_inverse=True)
         lists_of_others = _neighbours(search, Phi, others)

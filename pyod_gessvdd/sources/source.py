@@ -184,6 +184,19 @@ class Taken:
         return block[np.searchsorted(rows, self.places[first:last])]
 
 
+def meeting(places: Array, rows: Array) -> tuple[Array, Array]:
+    """Which of some places, ascending, are those of a block's rows: their indices among the places, and in the block.
+
+    Far fewer places than rows: they are looked up among the rows, not the rows among them.
+    """
+    if not len(rows):
+        return np.empty(0, dtype=int), np.empty(0, dtype=int)
+    first, last = np.searchsorted(places, [rows[0], rows[-1] + 1])
+    near = np.searchsorted(rows, places[first:last])
+    found = rows[near] == places[first:last]
+    return np.arange(first, last)[found], near[found]
+
+
 class _EveryNth:
     def __init__(self, stride: int) -> None:
         self.stride = stride
@@ -259,7 +272,10 @@ class Remembered:
 
     def __call__(self, block: Array, rows: Array) -> Array:
         """Whether the condition holds for the rows at these places."""
-        return (self.bits[rows // 8] >> (7 - rows % 8).astype(np.uint8)) & 1 == 1
+        if not len(rows) or rows[-1] - rows[0] != len(rows) - 1:
+            return (self.bits[rows // 8] >> (7 - rows % 8).astype(np.uint8)) & 1 == 1
+        first = rows[0] - rows[0] % 8
+        return np.unpackbits(self.bits[first // 8 : rows[-1] // 8 + 1])[rows[0] - first :][: len(rows)] == 1
 
 
 class _Places:
@@ -279,8 +295,9 @@ class _OfChosen:
         self.function, self.keep = function, keep
 
     def __call__(self, block: Array, rows: Array) -> Any:
-        chosen = self.keep(block, rows)
-        return self.function(block[chosen], rows[chosen])
+        # Several times faster than a mask.
+        chosen = np.flatnonzero(self.keep(block, rows))
+        return self.function(block.take(chosen, axis=0), rows[chosen])
 
 
 class Mapped(Source):

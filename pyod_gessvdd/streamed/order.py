@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pyod_gessvdd.linalg import content_direction
+from pyod_gessvdd.linalg import ORDERED_ROWS, content_direction, drawn
 from pyod_gessvdd.sources.arrays import ArraySource
 from pyod_gessvdd.sources.source import Chosen, Joined, Remembered, Source
 from pyod_gessvdd.streamed.columns import Column, discarded_on_error
@@ -23,6 +23,8 @@ Values = Callable[[Array, Array], Array]
 SORTED_VALUES = 1 << 22
 #: Above that, the values of this many rows, evenly spaced, tell where to look.
 EDGES = 1 << 17
+#: Up to this many bounds, numbers are looked up among them without sorting the numbers.
+FEW_BOUNDS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +88,9 @@ class OrderStatistics:
         # Without places a sort need not be stable, which is ten times faster.
         return np.sort(self._all[0])
 
-    def _joined(self, edges: Array | None = None, chosen: Array | None = None) -> tuple[Array, Array]:
+    def _joined(self, bounds: Array | None = None) -> tuple[Array, Array]:
         source, values = self._numbers
-        numbers, rows = source.total(_Valued(values, edges, chosen)).arrays()
+        numbers, rows = source.total(_Valued(values, bounds)).arrays()
         return numbers, rows
 
     def below(self, limit: float) -> Chosen:
@@ -129,7 +131,7 @@ class OrderStatistics:
         ends = np.cumsum(counts)
         bins = np.searchsorted(ends, ranks, side="right")
         chosen = np.unique(bins)
-        numbers, rows = self._joined(edges, chosen)
+        numbers, rows = self._joined(_bounds(edges, chosen))
         order = np.lexsort([rows, numbers])
         # Before the values of a chosen bin come those of the chosen bins before it.
         starts = ends[chosen] - counts[chosen]
@@ -164,6 +166,13 @@ class OrderStatistics:
         return np.interp(wanted, np.cumsum(counts)[:-1] - 1.0, edges)
 
 
+def draw(source: Source, count: int, random: np.random.RandomState) -> Array:
+    """The places, ascending, of the rows that a fit learns from: as in memory by content or, of very many, by place."""
+    if source.n_rows > ORDERED_ROWS:
+        return drawn(source.n_rows, count, random)
+    return draw_by_content(source, count, random)
+
+
 def draw_by_content(source: Source, count: int, random: np.random.RandomState, *, sort: bool = True) -> Array:
     """The places of rows drawn at random: those that a draw from :func:`~pyod_gessvdd.linalg.rows_by_content` gives.
 
@@ -178,7 +187,7 @@ def draw_by_content(source: Source, count: int, random: np.random.RandomState, *
     sort : bool, default=True
         Whether the places are in ascending order, or else in the order of the rows' content.
     """
-    ranks = np.sort(random.choice(source.n_rows, count, replace=False))
+    ranks = drawn(source.n_rows, count, random)
     direction = content_direction(skewness_of(source))
     _, places = OrderStatistics(source, _Along(direction)).at(ranks)
     return np.sort(places) if sort else places
@@ -214,17 +223,35 @@ class _Below:
         return self.values(block, rows) < self.limit
 
 
-class _Valued:
-    """Values and places, of all rows or of those whose values fall into some bins."""
+def _bounds(edges: Array, chosen: Array) -> Array:
+    """Where the chosen bins begin and end, in turn; of bins next to each other only the first and the last.
 
-    def __init__(self, values: Values, edges: Array | None = None, chosen: Array | None = None) -> None:
-        self.values, self.edges, self.chosen = values, edges, chosen
+    Bin k holds what is above edge k − 1 and not above edge k.
+    """
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    apart = np.diff(chosen) > 1
+    first, last = chosen[np.append(True, apart)], chosen[np.append(apart, True)]
+    return np.column_stack([ends[first], ends[last + 1]]).ravel()
+
+
+class _Valued:
+    """Values and places, of all rows or of those whose values lie between bounds, see :func:`_bounds`."""
+
+    def __init__(self, values: Values, bounds: Array | None = None) -> None:
+        self.values, self.bounds = values, bounds
 
     def __call__(self, block: Array, rows: Array) -> Joined:
         numbers = self.values(block, rows)
-        if self.edges is None or self.chosen is None:
+        if self.bounds is None:
             return Joined([(numbers, rows)])
-        inside = np.isin(np.searchsorted(self.edges, numbers), self.chosen)
+        if len(self.bounds) <= FEW_BOUNDS:
+            inside = np.searchsorted(self.bounds, numbers) % 2 == 1
+        else:
+            # Many bounds are found among sorted numbers faster than numbers among many bounds.
+            order = np.argsort(numbers)
+            ends = np.searchsorted(numbers[order], self.bounds, side="right")
+            begun, ended = (np.bincount(ends[k::2], minlength=len(order) + 1) for k in (0, 1))
+            inside = order[np.cumsum(begun - ended)[:-1] > 0]
         return Joined([(numbers[inside], rows[inside])])
 
 

@@ -30,7 +30,7 @@ from pyod_gessvdd.dual import BOUND_TOLERANCE, QPSolution, SVDDDual
 from pyod_gessvdd.errors import warn
 from pyod_gessvdd.linalg import RELATIVE_ZERO, shift_rows
 from pyod_gessvdd.qp.frank_wolfe import FrankWolfe, Kept, Shell, Vertex
-from pyod_gessvdd.sources.source import Joined, Source
+from pyod_gessvdd.sources.source import Joined, Source, meeting
 
 Array = np.ndarray
 #: Maps rows to Z and r²/ρ, or None.
@@ -99,9 +99,8 @@ class StreamedSolution(QPSolution):
 def _alpha(distances: Array, limit: float, C: float, alpha: Array, places: Array, rows: Array) -> Array:
     """α of some rows: the shell's own on it, elsewhere C beyond a limit that lies in the shell, and 0 up to it."""
     found = np.where(distances > limit, C, 0.0)
-    place = np.minimum(np.searchsorted(places, rows), len(places) - 1)
-    in_shell = places[place] == rows
-    found[in_shell] = alpha[place[in_shell]]
+    ours, here = meeting(places, rows)
+    found[here] = alpha[ours]
     return found
 
 

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from pyod_gessvdd.components.contracts import Kernel
 from pyod_gessvdd.linalg import row_blocks
 from pyod_gessvdd.preprocessing import Scaling
-from pyod_gessvdd.sources.source import Chosen, Source
-from pyod_gessvdd.streamed.order import OrderStatistics, draw_by_content
+from pyod_gessvdd.sources.source import Chosen, Source, meeting
+from pyod_gessvdd.streamed.order import OrderStatistics, draw
 from pyod_gessvdd.streamed.scaling import learn_scaling
 from pyod_gessvdd.streamed.sums import Moments
 from pyod_gessvdd.trust import MAX_ROWS, Wide, concentrated, of_one_view, surely_below
@@ -63,9 +63,8 @@ class TrustRule:
         # The features of a whole block would be many times its own size.
         parts = row_blocks(len(block), max(self.wide.Phi.shape[1], block.shape[1]))
         scores = np.concatenate([self.wide.as_new(self.scaling.apply(block[part])) for part in parts])
-        place = np.minimum(np.searchsorted(self.places, rows), len(self.places) - 1)
-        ours = self.places[place] == rows
-        scores[ours] = self.scores[place[ours]]
+        ours, here = meeting(self.places, rows)
+        scores[here] = self.scores[ours]
         return scores
 
 
@@ -93,7 +92,7 @@ def trust_rule(
     kernel = of_one_view(kernel)
     scaling = learn_scaling(rows, known, kernel, center=True, standardize="signed_log" if standardize else False)
     scaled = rows.mapped(scaling.apply, rows.n_columns)
-    places = draw_by_content(scaled, MAX_ROWS, check_random_state(random_state))
+    places = draw(scaled, MAX_ROWS, check_random_state(random_state))
     sample = scaling.apply(rows.take(places))
     wide, kept, history = concentrated(kernel, scaling, sample, share, random_state, None, center)
     # New rows are measured by the metric of the last round, as in memory: scoring rows as if left out learns another.

@@ -10,6 +10,7 @@ import pytest
 from pyod_gessvdd import GESSVDD
 from pyod_gessvdd.errors import SourceError
 from pyod_gessvdd.sources import MAPPED_BYTES, ArraySource, ParquetSource, as_source
+from pyod_gessvdd.sources.source import meeting
 
 X = np.arange(60.0).reshape(20, 3)
 
@@ -160,3 +161,11 @@ def test_parquet_without_pyarrow_names_the_extra(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ImportError, match=r"Parquet files need pyarrow, .* pip install 'pyod-gessvdd\[parquet\]'"):
         ParquetSource(tmp_path / "rows.parquet")
+
+
+@pytest.mark.parametrize("rows", [np.arange(5, 40), np.array([3, 8, 9, 21, 30]), np.empty(0, dtype=int)], ids=len)
+def test_places_meet_the_rows_that_have_them(rows):
+    places = np.array([0, 8, 9, 10, 30, 39, 50])
+    ours, here = meeting(places, rows)
+    np.testing.assert_array_equal(places[ours], np.intersect1d(places, rows))
+    np.testing.assert_array_equal(rows[here], np.intersect1d(places, rows))

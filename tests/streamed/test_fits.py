@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from pyod_gessvdd import ESSVDD, GESSVDD, GESVM, MSSVDD, Kernel, sources
+from pyod_gessvdd import ESSVDD, GESSVDD, GESVM, MSSVDD, Kernel, linalg, sources, trust
+from pyod_gessvdd.detectors import rows as drawn_rows
+from pyod_gessvdd.detectors import streaming
 from pyod_gessvdd.kernels.algebra import KernelSum
 from pyod_gessvdd.kernels.pairwise import RBF, LaplacianKernel
 from pyod_gessvdd.sources import ArraySource
@@ -82,6 +84,20 @@ def test_the_settings_of_a_linear_fit_count_for_a_source_too(X, params):
     tol = 1e-6 if params.get("updater") == "riemannian" else 1e-8
     assert_same_fit(streamed, in_memory, X, tol)
     np.testing.assert_allclose(streamed.explain(X[:5]), in_memory.explain(X[:5]), rtol=1e-6, atol=tol)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "mixed"])
+def test_rows_drawn_by_place_are_those_drawn_in_memory(X, kernel, monkeypatch):
+    for module in (linalg, trust, drawn_rows, order):
+        monkeypatch.setattr(module, "ORDERED_ROWS", 10_000)
+    monkeypatch.setattr(drawn_rows, "MAX_LEARNING_ROWS", 2000)
+    monkeypatch.setattr(streaming, "MAX_LEARNING_ROWS", 2000)
+    rows = X[:24_000]
+    in_memory = GESSVDD(kernel=kernel, random_state=0).fit(rows)
+    assert_same_fit(GESSVDD(kernel=kernel, random_state=0).fit(ArraySource(rows, 7000)), in_memory, rows)
+    # The same rows in another order are another draw.
+    turned = GESSVDD(kernel=kernel, random_state=0).fit(rows[::-1])
+    assert np.abs(turned.decision_scores_[::-1] - in_memory.decision_scores_).max() > 1e-6
 
 
 class TwoCosines(Kernel):
