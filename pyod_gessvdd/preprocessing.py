@@ -163,6 +163,8 @@ HEAVY = 2.0
 SETTLED_BITS = 40
 #: The rows' views are computed in blocks this many times smaller than other sums over rows.
 CACHED = 4
+#: The bit of a float64 that holds its sign.
+SIGN = np.int64(np.iinfo(np.int64).min)
 #: The maximum number of values that are kept per column to determine ranks.
 MAX_KNOTS = 2000
 
@@ -342,7 +344,12 @@ def signed_log(X: Array, out: Array | None = None) -> Array:
     """sign(x) · log(1 + |x|) of each value, in ``out`` if given."""
     out = np.abs(X, out=out)
     np.log1p(out, out=out)
-    return np.copysign(out, X, out=out)
+    if X.dtype != np.float64:
+        return np.copysign(out, X, out=out)
+    # The sign is a bit, and setting it takes less time than numpy's copysign.
+    bits = out.view(np.int64)
+    np.bitwise_or(bits, X.view(np.int64) & SIGN, out=bits)
+    return out
 
 
 @dataclass(frozen=True, eq=False)

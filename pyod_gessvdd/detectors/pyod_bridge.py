@@ -30,7 +30,7 @@ ALGORITHM: dict[str, Any] = {
         "space": "O(n^2) up to 2,000 rows, O(n * m) above; linear kernel O(n * d)",
     },
     "strengths": [
-        "Does not learn from the training rows that look like outliers; novelty=True declares that there are none",
+        "Hardly learns from the training rows that look like outliers; novelty=True declares that there are none",
         "Training rows are scored as if left out, so that the threshold holds for new rows",
         "A sphere with a certified optimum: threshold='radius' lets it decide, for training on clean data",
         "Graphs, update rules, kernels and QP solvers are exchangeable, also by plugins",

@@ -23,6 +23,8 @@ Values = Callable[[Array, Array], Array]
 SORTED_VALUES = 1 << 22
 #: Above that, the values of this many rows, evenly spaced, tell where to look.
 EDGES = 1 << 17
+#: The standard deviations of a sampled rank within which the rows that have given ranks are looked for.
+SPAN = 6.0
 #: Up to this many bounds, numbers are looked up among them without sorting the numbers.
 FEW_BOUNDS = 100
 
@@ -105,13 +107,19 @@ class OrderStatistics:
         return Spread.of(self._all[0]) if self.sorts_all else self._counts[2]
 
     @cached_property
-    def _counts(self) -> tuple[Array, Array, Spread]:
-        """The edges, ascending, how many rows lie up to each and above the last, and the spread of all."""
+    def _sample(self) -> Array:
+        """The numbers of some rows, evenly spaced, ascending."""
         source, values = self._numbers
         # The values of a lazy source travel: as few as leave few rows between two of them.
         n_edges = min(max(source.n_rows // 500, 1000), EDGES // 8) if source.is_lazy else EDGES
         stride = ceil(source.n_rows / n_edges)
-        edges = np.unique(np.concatenate(list(source.map(_Strided(values, stride)))))
+        return np.sort(np.concatenate(list(source.map(_Strided(values, stride)))))
+
+    @cached_property
+    def _counts(self) -> tuple[Array, Array, Spread]:
+        """The edges, ascending, how many rows lie up to each and above the last, and the spread of all."""
+        edges = np.unique(self._sample)
+        source, values = self._numbers
         found = source.total(_Counted(values, edges))
         return edges, found.counts, found.spread
 
@@ -147,9 +155,24 @@ class OrderStatistics:
         below = np.floor(wanted).astype(int)
         above = np.minimum(below + 1, last)
         ranks = np.unique(np.concatenate([below, above]))
-        found = self._sorted[ranks] if self.sorts_all else self.at(ranks)[0]
+        found = self._sorted[ranks] if self.sorts_all else self._nearby(ranks)
         low, high = found[np.searchsorted(ranks, below)], found[np.searchsorted(ranks, above)]
         return low + (high - low) * (wanted - below)
+
+    def _nearby(self, ranks: Array) -> Array:
+        """The values at a few ranks: fetched from where the sample says that they are, unless they are elsewhere."""
+        if self.source.is_lazy or "_counts" in vars(self):
+            return self.at(ranks)[0]
+        bounds = _around(self._sample, ranks / (self.source.n_rows - 1))
+        source, values = self._numbers
+        found = source.total(_Near(values, bounds))
+        ends = np.cumsum(found.counts)
+        inside = np.searchsorted(ends, ranks, side="right")
+        if not (inside % 2).all():
+            return self.at(ranks)[0]
+        # Those in front of a value that were not fetched are the ones between the bounds before it.
+        not_fetched = np.cumsum(found.counts[::2])[inside // 2]
+        return np.sort(found.numbers.arrays()[0])[ranks - not_fetched]
 
     def sketch(self, count: int) -> Array:
         """Evenly spaced order statistics, ``count`` of them: exact where all values are sorted, else interpolated.
@@ -253,6 +276,40 @@ class _Valued:
             begun, ended = (np.bincount(ends[k::2], minlength=len(order) + 1) for k in (0, 1))
             inside = order[np.cumsum(begun - ended)[:-1] > 0]
         return Joined([(numbers[inside], rows[inside])])
+
+
+def _around(sample: Array, shares: Array) -> Array:
+    """Bounds, lower and upper ones in turn, between which the numbers at some shares lie, by a sorted sample."""
+    reach = SPAN * np.sqrt(len(sample) * shares * (1.0 - shares)) + 2.0
+    ends = np.concatenate([[-np.inf], sample, [np.inf]])
+    low, high = (
+        np.clip(np.rint(shares * len(sample) + side * reach), 0, len(sample) + 1).astype(int) for side in (-1, 1)
+    )
+    apart = low[1:] > np.maximum.accumulate(high)[:-1]
+    first, last = np.append(True, apart), np.append(apart, True)
+    return np.column_stack([ends[low[first]], ends[np.maximum.accumulate(high)[last]]]).ravel()
+
+
+class _Near:
+    """How many numbers lie between bounds, and those above a lower and not above the next upper one."""
+
+    def __init__(self, values: Values, bounds: Array) -> None:
+        self.values, self.bounds = values, bounds
+
+    def __call__(self, block: Array, rows: Array) -> _Fetched:
+        numbers = self.values(block, rows)
+        place = np.searchsorted(self.bounds, numbers)
+        counts = np.bincount(place, minlength=len(self.bounds) + 1)
+        return _Fetched(counts, Joined([(numbers[place % 2 == 1],)]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fetched:
+    counts: Array
+    numbers: Joined
+
+    def __add__(self, other: _Fetched) -> _Fetched:
+        return _Fetched(self.counts + other.counts, self.numbers + other.numbers)
 
 
 class _Strided:

@@ -32,6 +32,17 @@ def test_quantiles_are_exact(few_held, ties):
     )
 
 
+@pytest.mark.parametrize("sampled", [1e6, 0.0, -1e6])
+def test_quantiles_are_exact_where_the_sampled_rows_are_unlike_the_others(monkeypatch, sampled):
+    monkeypatch.setattr(order, "SORTED_VALUES", 100)
+    monkeypatch.setattr(order, "EDGES", 50)
+    X = np.random.default_rng(0).normal(size=(1000, 1))
+    X[::20] = sampled
+    shares = [0.2, 0.5, 0.9]
+    found = order.OrderStatistics(ArraySource(X, 100), first).quantiles(shares)
+    np.testing.assert_allclose(found, np.quantile(X, shares))
+
+
 @pytest.mark.parametrize("ties", [False, True])
 def test_rows_at_ranks_are_those_of_a_stable_sort(few_held, ties):
     X = np.random.default_rng(0).normal(size=(1237, 2)).round(1 if ties else 12)
