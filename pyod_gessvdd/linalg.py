@@ -259,7 +259,7 @@ class RowShift:
     def __call__(self, X: Array, out: Array | None = None) -> Array:
         """The shifted rows, in ``out`` if given."""
         out = np.empty_like(X, order="C") if out is None else out
-        if not (X.flags.c_contiguous and out.flags.c_contiguous) or X.size < WIDE // 4:
+        if not (X.flags.c_contiguous and out.flags.c_contiguous) or X.size < WIDE:
             return _shifted(X, self.shift, self.scale, out)
         shift, scale = self._repeated
         values, results = X.reshape(-1), out.reshape(-1)
