@@ -445,8 +445,12 @@ def test_doubted_rows_have_the_weight_of_the_slow_formula(X, new, weights, landm
 
     assert_allclose(found.scores, scores(X), rtol=1e-6)
     assert_allclose(found.description.scores(new), scores(new), rtol=1e-6)
-    # As predict scores them: a label is what predict returns.
-    assert_allclose(found.left_out_scores[others], found.scores[others], rtol=1e-12)
+    # As if left out: without the weight of one copy.
+    plain, along = oracle.lengths(Phi, S, lam)[others], Phi[others] @ root @ solution.center
+    left = 1.0 - counts[others] / weights[others] * plain
+    left_out = (plain / left - 2.0 * along / left + solution.center @ solution.center) / solution.radius2
+    assert_allclose(found.left_out_scores[others], left_out, rtol=1e-6)
+    assert (found.left_out_scores[others] > found.scores[others]).all()
 
 
 def test_the_more_rows_are_doubted_the_lower_new_rows_like_them_score(X):

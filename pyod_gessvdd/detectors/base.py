@@ -122,7 +122,9 @@ class SubspaceDetector(Shown, Pictured, NestedComponents, TransformerMixin, PyOD
                 self._calibrate(model.left_out_scores[held], None if weights is None else weights[held])
             elif labels is not None:
                 others = labels.others
-                self._calibrate(model.left_out_scores[others], None if weights is None else weights[others])
+                self._calibrate(model.calibration_scores[others], None if weights is None else weights[others])
+            elif model.growth is not None:
+                self._calibrate(model.calibration_scores, weights)
         return self
 
     @staticmethod

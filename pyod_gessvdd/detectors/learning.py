@@ -108,18 +108,24 @@ def in_whole_space(
     )
     scores, left_out = np.empty(len(X)), np.empty(len(X))
     scores[drawn], left_out[drawn] = learnt.scores, learnt.left_out_scores
-    others = np.arange(len(X))
+    others, growth = np.arange(len(X)), None
     if not isinstance(parts.laplacian, NoGraph):  # without a metric, no row takes part in what it is measured by
         others = np.setdiff1d(others, drawn[learnt.trusted], assume_unique=True)
     if others.size:
         progress.stage("training scores")
+        growth = np.ones(len(X))
+        growth[drawn] = learnt.left_out_scores / np.maximum(learnt.scores, np.finfo(float).tiny)
+        growth[drawn[learnt.trusted]] = 1.0
         # Scored as new rows, to the last bit: a label must be what predict returns for the same row.
         scores[others] = left_out[others] = learnt.description.scores(X[others])
     solved = learnt.solved
     if solved is not None:
         # Labelled outliers come after all rows, not after the drawn ones.
         solved = np.concatenate([drawn, len(X) + np.arange(len(solved))])[solved]
-    return replace(learnt, trusted=drawn[learnt.trusted], scores=scores, left_out_scores=left_out, solved=solved)
+    if growth is not None and (growth == 1.0).all():
+        growth = None
+    places = drawn[learnt.trusted]
+    return replace(learnt, trusted=places, scores=scores, left_out_scores=left_out, solved=solved, growth=growth)
 
 
 def learn_whole_space(

@@ -39,6 +39,8 @@ class Model:
         How the trusted rows were found.
     solved : ndarray of int, optional
         The rows that have an α in the solution, if not just the trusted ones: these and labelled outliers.
+    growth : ndarray of shape (N,), optional
+        By how much the scores of rows that are not trusted and count a little would grow if they did not; 1 for others.
     """
 
     components: Components
@@ -52,6 +54,12 @@ class Model:
     left_out_scores: Array
     trust_history: list[dict[str, Any]] = field(default_factory=list)
     solved: Array | None = None
+    growth: Array | None = None
+
+    @property
+    def calibration_scores(self) -> Array:
+        """What new rows are compared with: all rows' scores as if each had been left out, however little it counts."""
+        return self.left_out_scores if self.growth is None else self.left_out_scores * self.growth
 
     def among(self, others: Array, outliers: Array, outlier_scores: Array) -> Model:
         """The model of some rows as a model of all: the rest are labelled outliers, scored as new rows.
@@ -65,9 +73,9 @@ class Model:
         """
         places = np.concatenate([others, outliers])
 
-        def spread_out(scores: Array) -> Array:
+        def spread_out(scores: Array, theirs: Array | float = outlier_scores) -> Array:
             everywhere = np.empty(len(places))
-            everywhere[others], everywhere[outliers] = scores, outlier_scores
+            everywhere[others], everywhere[outliers] = scores, theirs
             return everywhere
 
         return replace(
@@ -76,6 +84,7 @@ class Model:
             solved=None if self.solved is None else places[self.solved],
             scores=spread_out(self.scores),
             left_out_scores=spread_out(self.left_out_scores),
+            growth=None if self.growth is None else spread_out(self.growth, 1.0),
         )
 
     def boundary_score(self, sample_weight: Array | None) -> float:

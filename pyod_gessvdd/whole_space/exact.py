@@ -13,7 +13,7 @@ from pyod_gessvdd.kernels.npt import PairwiseKernel
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_kernel_svdd
 from pyod_gessvdd.whole_space.description import WholeSpace
-from pyod_gessvdd.whole_space.factor import LEAST_LEFT, NOT_POSITIVE_DEFINITE, cholesky, one_copy
+from pyod_gessvdd.whole_space.factor import LEAST_LEFT, NOT_POSITIVE_DEFINITE, cholesky, one_share
 from pyod_gessvdd.whole_space.metric import Lengths, Metric, Rows
 
 Array = np.ndarray
@@ -162,9 +162,9 @@ class ExactMetric(Metric):
         remains = lam * self.A_inv.diagonal()
         weights = self.root**2
         plain[self.members] = (1.0 - remains) / weights
+        copy = weights * one_share(self.rows.weights[self.members])
+        left[self.members] = np.maximum(weights - copy + copy * remains, LEAST_LEFT * copy) / weights
         remains, weights = remains[:n_trusted], weights[:n_trusted]
-        copy = one_copy(weights)
-        left[self.trusted] = np.maximum(weights - copy + copy * remains, LEAST_LEFT * copy) / weights
         plain[self.others] = (diagonal[self.others] - self.explained) / lam
         return Lengths(np.maximum(plain, 0.0), left, scaled=self._scaled(remains, weights))
 

@@ -28,6 +28,11 @@ def one_copy(weights: Array) -> Array:
     return np.minimum(weights, 1.0)
 
 
+def one_share(weights: Array) -> Array:
+    """The share of a row's weight that leaves with one copy."""
+    return 1.0 / np.maximum(weights, 1.0)
+
+
 def whitened(R: Array, Phi: Array) -> Array:
     """Z = ΦR⁻ᵀ for a lower triangular R, by its inverse: for many rows nearly twice as fast as substitution."""
     inverse, _ = scipy.linalg.lapack.dtrtri(R, lower=1)

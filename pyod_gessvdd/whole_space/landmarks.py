@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ from pyod_gessvdd.linalg import read_only, row_blocks
 from pyod_gessvdd.preprocessing import Scaling
 from pyod_gessvdd.qp import solve_in_place
 from pyod_gessvdd.whole_space.description import WholeSpace
-from pyod_gessvdd.whole_space.factor import LEAST_LEFT, Scatters, cholesky, one_copy, whitened
+from pyod_gessvdd.whole_space.factor import LEAST_LEFT, Scatters, cholesky, one_copy, one_share, whitened
 from pyod_gessvdd.whole_space.metric import Lengths, Metric, Rows
 
 Array = np.ndarray
@@ -87,12 +87,14 @@ class LandmarkRows(Rows):
 
 @dataclass(frozen=True, eq=False)
 class LandmarkMetric(Metric):
-    """R with RRᵀ = S_x + λI."""
+    """R with RRᵀ = S_x + λI; the rows that are not trusted and count in S_x all the same, and how much."""
 
     rows: LandmarkRows
     trusted: Array
     lam: float
     R: Array
+    doubted: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    doubts: Array = field(default_factory=lambda: np.zeros(0))
 
     @cached_property
     def Z(self) -> Array:
@@ -121,13 +123,15 @@ class LandmarkMetric(Metric):
         """By another factor."""
         S = self.rows.scatters.of(self.trusted)
         S += self.rows.Phi[rows].T @ (weights[:, None] * self.rows.Phi[rows])
-        return self.rows.metric_of(S, self.trusted, self.lam)
+        return replace(self.rows.metric_of(S, self.trusted, self.lam), doubted=rows, doubts=weights)
 
     def lengths(self) -> Lengths:
         """‖z‖² on the span; beyond, the scatter is λ."""
         plain, left = np.einsum("ij,ij->i", self.Z, self.Z), np.ones(len(self.Z))
         copy = one_copy(self.rows.weights[self.trusted])
         left[self.trusted] = np.maximum(1.0 - copy * plain[self.trusted], LEAST_LEFT)
+        copy = self.doubts * one_share(self.rows.weights[self.doubted])
+        left[self.doubted] = np.maximum(1.0 - copy * plain[self.doubted], LEAST_LEFT)
         return Lengths(plain, left, self.rows.missed / self.lam)
 
     def describe(

@@ -37,7 +37,7 @@ class Learnt:
     solution : QPSolution
         Their solved dual.
     scores, left_out_scores : ndarray of shape (N,)
-        All rows' scores, as they are and as if each had been left out; the same for rows that are not trusted.
+        All rows' scores, as they are and as if each had been left out; the same for rows that do not count.
     """
 
     description: WholeSpace
@@ -123,6 +123,9 @@ def learn(
     scores = np.maximum(lengths.plain - 2.0 * along + rest, 0.0) / unit
     left_out = lengths.left_out - 2.0 * (along - own) / lengths.left + description.center_norm2
     left_out = np.maximum(left_out, 0.0) / unit
+    counts = lengths.left < 1.0
+    counts[trusted] = True
+    left_out = np.where(counts, left_out, scores)
     if outliers is not None:
         labels = description.regression(outliers)
         description = replace(description, known=labels.known())
@@ -144,7 +147,9 @@ def _concentrated(
     """The metric without the trusted rows that will be labelled, first as it is, then with doubted rows in it."""
     measured, doubts = metric, 0.0
     for _ in range(max_take_out):
-        trusted, left_out = metric.trusted, measured.lengths().left_out
+        trusted, lengths = metric.trusted, measured.lengths()
+        left_out = lengths.plain + lengths.beyond
+        left_out[trusted] = lengths.left_out[trusted]
         limit = float(weighted_quantiles(left_out, [1.0 - share_outside], weights)[0])
         labelled = trusted[left_out[trusted] > limit]
         if surely_trusted is not None:

@@ -20,9 +20,10 @@ Array = np.ndarray
 class Lengths:
     """The rows' squared lengths in the metric of the trusted rows.
 
-    ``plain`` are the lengths as they are, ``left`` the 1 − p by which a trusted row's p is divided when it is left out
-    (1 − wp for a weight w below one, and 1 for rows that are not trusted), ``beyond`` the part of every row in which no
-    other row has a share, and ``scaled`` the factor on a trusted row's length when it leaves the scaling too.
+    ``plain`` are the lengths as they are, ``left`` the 1 − p by which a row's p is divided when it is left out (1 − wp
+    for a weight w below one, as that of doubted rows, and 1 for rows that do not count), ``beyond`` the part of every
+    row in which no other row has a share, and ``scaled`` the factor on a trusted row's length when it leaves the
+    scaling too.
     """
 
     plain: Array

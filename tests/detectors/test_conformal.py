@@ -21,7 +21,7 @@ def p_by_definition(calibration, scores):
 
 
 @pytest.mark.parametrize(
-    "detector", [GESSVDD(), SVDD(), MSSVDD([[0, 1], [2, 3]])], ids=lambda made: type(made).__name__
+    "detector", [GESSVDD(novelty=True), SVDD(), MSSVDD([[0, 1], [2, 3]])], ids=lambda made: type(made).__name__
 )
 def test_p_values_are_ranks_among_the_training_rows_scores(detector):
     detector.fit(normal(80, 0))
@@ -30,6 +30,18 @@ def test_p_values_are_ranks_among_the_training_rows_scores(detector):
     assert_array_equal(detector.p_values(new), expected)
     assert_array_equal(detector.calibration_scores_, np.sort(detector.decision_scores_))
     assert_array_equal(detector.p_values(new)[-2:], 1 / 81)
+
+
+def test_rows_that_count_a_little_are_calibration_rows_as_if_they_did_not():
+    detector = GESSVDD(random_state=0).fit(normal(700, 0, D=8))
+    scores, trusted = detector.decision_scores_, detector.trusted_
+    assert np.isin(scores[trusted], detector.calibration_scores_).all()
+    assert (detector.calibration_scores_ >= np.sort(scores) * (1 - 1e-12)).all()
+    assert (detector.calibration_scores_[-20:] > 1.05 * np.sort(scores)[-20:]).all()
+    # New rows' p-values in the tail are those of ranks; by the scores as they are, they would be far too small.
+    new = normal(2000, 1, D=8)
+    assert (p_by_definition(scores, detector.decision_function(new)) <= 0.01).mean() > 0.03
+    assert (detector.p_values(new) <= 0.01).mean() < 0.02
 
 
 @pytest.mark.parametrize("make", FAMILY)
