@@ -298,9 +298,10 @@ class Scaling:
         n_columns = X.shape[1]
         out = np.empty((len(X), self.n_views * n_columns))
         # What is between the rows and the result stays in the cache.
-        shift, memory = self._shift, np.empty((len(X[next(row_blocks(len(X), CACHED * n_columns))]), n_columns))
-        for rows in row_blocks(len(X), CACHED * n_columns):
-            shifted = X[rows] if shift is None else shift(X[rows], memory[: len(X[rows])])
+        shift, blocks = self._shift, list(row_blocks(len(X), CACHED * n_columns))
+        memory = np.empty((blocks[0].stop if blocks else 0, n_columns))
+        for rows in blocks:
+            shifted = X[rows] if shift is None else shift(X[rows], memory[: rows.stop - rows.start])
             for k, view in enumerate(self.views):
                 place = out[rows, k * n_columns : (k + 1) * n_columns]
                 if view is signed_log and place.flags.c_contiguous:

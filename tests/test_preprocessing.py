@@ -149,6 +149,12 @@ def test_signed_log_is_the_logarithm_of_the_standardised_values_with_their_sign(
     assert not scaling.is_affine
 
 
+@pytest.mark.parametrize("standardize", ["standard", "signed_log", "quantile"])
+def test_no_rows_scaled_are_no_rows(X, standardize):
+    scaling = Scaling.learn(X, center=True, standardize=standardize)
+    assert scaling.apply(X[:0]).shape == (0, scaling.n_views * X.shape[1])
+
+
 def test_robust_takes_median_and_quartiles_and_the_deviation_where_the_quartiles_agree():
     X = np.column_stack([_columns()[:, 0], np.r_[np.zeros(190), np.arange(10.0)]])
     scaled = Scaling.learn(X, center=True, standardize="robust").apply(X)

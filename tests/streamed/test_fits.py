@@ -100,6 +100,14 @@ def test_rows_drawn_by_place_are_those_drawn_in_memory(X, kernel, monkeypatch):
     assert np.abs(turned.decision_scores_[::-1] - in_memory.decision_scores_).max() > 1e-6
 
 
+def test_a_block_may_hold_no_row_that_is_trusted(X):
+    rows = X.copy()
+    rows[2000:4000] += 1e4
+    in_memory = GESSVDD(kernel="linear", random_state=0).fit(rows)
+    assert not in_memory.trusted_[2000:4000].any()
+    assert_same_fit(GESSVDD(kernel="linear", random_state=0).fit(ArraySource(rows, 500)), in_memory, rows)
+
+
 class TwoCosines(Kernel):
     """Random features of two frequencies, whose width comes from the variance of all numbers."""
 
