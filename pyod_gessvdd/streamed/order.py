@@ -121,7 +121,7 @@ class OrderStatistics:
         edges = np.unique(self._sample)
         source, values = self._numbers
         found = source.total(_Counted(values, edges))
-        return edges, found.counts, found.spread
+        return edges, found.counts, found.beside
 
     def at(self, ranks: Array) -> tuple[Array, Array]:
         """The values at ascending ranks, and the places of the rows that have them; equal values in the rows' order.
@@ -172,7 +172,7 @@ class OrderStatistics:
             return self.at(ranks)[0]
         # Those in front of a value that were not fetched are the ones between the bounds before it.
         not_fetched = np.cumsum(found.counts[::2])[inside // 2]
-        return np.sort(found.numbers.arrays()[0])[ranks - not_fetched]
+        return np.sort(found.beside.arrays()[0])[ranks - not_fetched]
 
     def sketch(self, count: int) -> Array:
         """Evenly spaced order statistics, ``count`` of them: exact where all values are sorted, else interpolated.
@@ -296,20 +296,11 @@ class _Near:
     def __init__(self, values: Values, bounds: Array) -> None:
         self.values, self.bounds = values, bounds
 
-    def __call__(self, block: Array, rows: Array) -> _Fetched:
+    def __call__(self, block: Array, rows: Array) -> _Counts:
         numbers = self.values(block, rows)
         place = np.searchsorted(self.bounds, numbers)
         counts = np.bincount(place, minlength=len(self.bounds) + 1)
-        return _Fetched(counts, Joined([(numbers[place % 2 == 1],)]))
-
-
-@dataclass(frozen=True, eq=False)
-class _Fetched:
-    counts: Array
-    numbers: Joined
-
-    def __add__(self, other: _Fetched) -> _Fetched:
-        return _Fetched(self.counts + other.counts, self.numbers + other.numbers)
+        return _Counts(counts, Joined([(numbers[place % 2 == 1],)]))
 
 
 class _Strided:
@@ -338,8 +329,10 @@ class _Counted:
 
 @dataclass(frozen=True, eq=False)
 class _Counts:
+    """How many numbers lie between bounds, and what else is summed: their spread, or some of them."""
+
     counts: Array
-    spread: Spread
+    beside: Any
 
     def __add__(self, other: _Counts) -> _Counts:
-        return _Counts(self.counts + other.counts, self.spread + other.spread)
+        return _Counts(self.counts + other.counts, self.beside + other.beside)
